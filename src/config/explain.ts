@@ -4,6 +4,7 @@ import { expressionFault } from '../component/expression.ts';
 import { suggest } from '../component/nearest.ts';
 import { formatPath, isMissing, keyOriginAt, type Node, nodeAt, type Path } from './node.ts';
 import { type Diagnostics, quote } from './diagnostics.ts';
+import { alternativesOf, essential, lackingKey, requiredKeys, unknownKeyOf } from './essential.ts';
 import { applicable, childSchemas, isHidden, isSecret, jsonTypeOf, knownKeys, type Schema, typesOf } from './schema.ts';
 import { printable } from './source.ts';
 import { formatByteSize, formatDuration } from './units.ts';
@@ -23,16 +24,21 @@ interface Words {
 export function explain(errors: readonly ErrorObject[], checked: Checked): void {
   for (const error of essential(errors)) {
     const at = stepsOf(error.instancePath);
-    const lacking = error.keyword === 'required' ? [...at, String(error.params['missingProperty'])] : at;
-    if (isMissing(checked.node, lacking)) continue;
-    if (error.keyword === 'additionalProperties' || error.keyword === 'unevaluatedProperties') {
-      unknownKey(String(error.params['additionalProperty'] ?? ''), at, checked);
-    } else {
-      const origin = error.keyword === 'required' ? keyOf(at, checked) : nodeAt(checked.node, at).origin;
+    const lacking = lackingKey(error);
+    const unknown = unknownKeyOf(error);
+    if (isMissing(checked.node, lacking === null ? at : [...at, lacking])) continue;
+    if (unknown !== null) unknownKey(unknown, at, error, checked);
+    else {
+      const origin = lacking === null ? originOf(error, at, checked) : keyOf(at, checked);
       const { message, hint } = wordsFor(error, at, checked);
       checked.diagnostics.error(origin, message, hint);
     }
   }
+}
+
+/** An error about the name of a key is reported at the key. */
+function originOf({ propertyName }: ErrorObject, at: Path, { node }: Checked) {
+  return propertyName === undefined ? nodeAt(node, at).origin : keyOriginAt(node, [...at, propertyName]);
 }
 
 /** A missing option is reported at the key of the map that lacks it. */
@@ -40,17 +46,18 @@ function keyOf(at: Path, { node }: Checked) {
   return at.length === 0 || typeof at.at(-1) === 'number' ? nodeAt(node, at).origin : keyOriginAt(node, at);
 }
 
-function unknownKey(key: string, at: Path, { node, schema, path, diagnostics }: Checked): void {
+function unknownKey(key: string, at: Path, error: ErrorObject, { node, schema, path, diagnostics }: Checked): void {
   const schemas = schemasAt(schema, node, at);
-  const known = knownKeys(schemas);
   const place = [...path, ...at];
   // The excerpt would show the value of a misspelt secret.
-  if (known.some((name) => isSecret(childSchemas(schemas, name)))) diagnostics.hide(nodeAt(node, [...at, key]).origin);
+  if (knownKeys(schemas).some((name) => isSecret(childSchemas(schemas, name))))
+    diagnostics.hide(nodeAt(node, [...at, key]).origin);
   const where = place.length === 0 ? '' : ` in ${formatPath(place)}`;
   diagnostics.error(
     keyOriginAt(node, [...at, key]),
     `unknown option ${quote(key)}${where}`,
-    suggest(key, known, 'options'),
+    // Those of this alternative only.
+    suggest(key, knownKeys([(error.parentSchema ?? {}) as Schema]), 'options'),
   );
 }
 
@@ -62,32 +69,6 @@ function schemasAt(schema: Schema, node: Node, path: Path): readonly Schema[] {
     schemas = childSchemas(schemas, step).flatMap((child) => applicable(child, type));
   });
   return schemas;
-}
-
-/** Of the errors of alternatives, keeps those of the intended alternative, or else one error about all alternatives. */
-function essential(errors: readonly ErrorObject[]): readonly ErrorObject[] {
-  let kept = errors.filter((error) => !['if', 'not', 'propertyNames'].includes(error.keyword) || errors.length === 1);
-  for (const choice of errors.filter((error) => error.keyword === 'anyOf' || error.keyword === 'oneOf')) {
-    const inside = kept.filter((error) => error !== choice && error.schemaPath.startsWith(`${choice.schemaPath}/`));
-    const branches = groupByBranch(inside, choice.schemaPath);
-    const meant = [...branches.values()].filter(
-      (branch) => !branch.some((error) => error.instancePath === choice.instancePath && error.keyword === 'type'),
-    );
-    const [only] = meant;
-    const drop = new Set<ErrorObject>(meant.length === 1 ? [choice] : inside);
-    if (meant.length === 1) for (const error of inside) if (!only?.includes(error)) drop.add(error);
-    kept = kept.filter((error) => !drop.has(error));
-  }
-  return kept;
-}
-
-function groupByBranch(errors: readonly ErrorObject[], prefix: string): ReadonlyMap<string, readonly ErrorObject[]> {
-  const groups = new Map<string, ErrorObject[]>();
-  for (const error of errors) {
-    const branch = error.schemaPath.slice(prefix.length + 1).split('/')[0] ?? '';
-    groups.set(branch, [...(groups.get(branch) ?? []), error]);
-  }
-  return groups;
 }
 
 function stepsOf(pointer: string): Path {
@@ -121,7 +102,8 @@ const FORMAT_WORDS: Readonly<Record<string, readonly [what: string, hint: string
 };
 
 function wordsFor(error: ErrorObject, at: Path, checked: Checked): Words {
-  const subject = formatPath([...checked.path, ...at]);
+  const place = formatPath([...checked.path, ...at]);
+  const subject = error.propertyName === undefined ? place : `the key ${quote(error.propertyName)} of ${place}`;
   const { references } = nodeAt(checked.node, at);
   const hidden = references !== undefined || isHidden(schemasAt(checked.schema, checked.node, at), error.data);
   const shown = references !== undefined ? `the value of ${references}` : hidden ? 'the value given' : show(error.data);
@@ -129,10 +111,10 @@ function wordsFor(error: ErrorObject, at: Path, checked: Checked): Words {
   const must = (rule: string, hint: string | null = null): Words => ({ message: `${subject} must be ${rule}`, hint });
   switch (error.keyword) {
     case 'required':
-      return {
-        message: `${subject} lacks the option ${quote(String(params['missingProperty']))}`,
-        hint: hintFor(error),
-      };
+    case 'dependencies': {
+      const key = String(params['missingProperty']);
+      return { message: `${subject} lacks the option ${quote(key)}`, hint: hintFor(key, at, checked) };
+    }
     case 'type':
       return must(`${wantedOf(error)}, not ${shown}`, typeHint(error, params['type'], hidden));
     case 'enum': {
@@ -153,11 +135,11 @@ function wordsFor(error: ErrorObject, at: Path, checked: Checked): Words {
     case 'atMost':
       return must(`at most ${limitOf(error)}, not ${shown}`);
     case 'minLength':
-      return must(`at least ${String(params['limit'])} characters long`);
+      return must(`at least ${countOf(params['limit'], 'character')} long`);
     case 'maxLength':
-      return must(`at most ${String(params['limit'])} characters long`);
+      return must(`at most ${countOf(params['limit'], 'character')} long`);
     case 'pattern':
-      return must(`of the form ${String(params['pattern'])}, not ${shown}`);
+      return must(`of the form ${String(params['pattern'])}, not ${shown}`, descriptionOf([error.parentSchema]));
     case 'anyOf':
     case 'oneOf':
       return choiceWords(error, must, shown);
@@ -175,7 +157,7 @@ const COMPARISONS: Readonly<Record<string, string>> = {
 
 function formatWords(
   format: string,
-  must: (rule: string, hint: string | null) => Words,
+  must: Must,
   shown: string,
   text: string | null,
 ): Words {
@@ -188,27 +170,36 @@ function formatWords(
   return must(`${what}, not ${shown}`, hint);
 }
 
-function choiceWords(error: ErrorObject, must: (rule: string) => Words, shown: string): Words {
-  const alternatives = Array.isArray(error.schema) ? (error.schema as readonly Schema[]) : [];
+type Must = (rule: string, hint: string | null) => Words;
+
+/** No alternative fits best: the value is of none of their types, or it has the keys of several or of none. */
+function choiceWords(error: ErrorObject, must: Must, shown: string): Words {
+  const alternatives = alternativesOf(error);
+  const hint = descriptionOf([error.parentSchema]);
   const types = [...new Set(alternatives.flatMap(typesOf))];
-  const fits = types.includes(jsonTypeOf(error.data));
-  const required = alternatives.map((each) => each['required']).filter(Array.isArray);
-  if (types.length === 0 && required.length > 0)
-    return must(`given one of ${required.map((keys) => keys.join(' with ')).join(', ')}`);
-  return must(fits ? `one of the forms it may have, not ${shown}` : `${typeNames(types)}, not ${shown}`);
+  const type = jsonTypeOf(error.data);
+  if (types.length > 0 && !types.includes(type)) return must(`${typeNames(types)}, not ${shown}`, hint);
+  const keys = alternatives.map(requiredKeys).filter((required) => required.length > 0);
+  if (type !== 'object' || keys.length === 0) return must(`one of the forms it may have, not ${shown}`, hint);
+  const either = keys.map((required) => required.join(' with ')).join(', or ');
+  const given = keys.filter((required) => required.every((key) => Object.hasOwn(error.data as object, key)));
+  return must(given.length > 1 ? `given only one of these: ${either}` : `given ${either}`, hint);
 }
 
 function collectionWords(error: ErrorObject, subject: string): Words {
-  const limit = String(error.params['limit'] ?? '');
+  const { limit } = error.params;
   const words: Readonly<Record<string, string>> = {
-    minItems: `${subject} needs at least ${limit} ${limit === '1' ? 'item' : 'items'}`,
-    maxItems: `${subject} may hold at most ${limit} items`,
-    minProperties: `${subject} needs at least ${limit} ${limit === '1' ? 'entry' : 'entries'}`,
-    maxProperties: `${subject} may hold at most ${limit} entries`,
+    minItems: `${subject} needs at least ${countOf(limit, 'item')}`,
+    maxItems: `${subject} may hold at most ${countOf(limit, 'item')}`,
+    minProperties: `${subject} needs at least ${countOf(limit, 'entry')}`,
+    maxProperties: `${subject} may hold at most ${countOf(limit, 'entry')}`,
     uniqueItems: `${subject} holds the same item twice`,
   };
   return { message: words[error.keyword] ?? `${subject} ${error.message ?? 'is not valid'}`, hint: null };
 }
+
+const countOf = (count: unknown, noun: string): string =>
+  `${String(count)} ${count === 1 ? noun : noun.replace(/y$/u, 'ie').concat('s')}`;
 
 function limitOf(error: ErrorObject): string {
   const limit: unknown = error.schema;
@@ -238,7 +229,18 @@ function typeHint(error: ErrorObject, type: unknown, hidden: boolean): string | 
   if (types.includes('string') && (typeof data === 'number' || typeof data === 'boolean')) {
     return hidden ? 'put it in quotes' : `put it in quotes: "${String(data)}"`;
   }
-  return types.includes('array') && !Array.isArray(data) ? 'write it as a list: [a, b]' : null;
+  const schema = (error.parentSchema ?? {}) as Schema;
+  if (types.includes('array') && !Array.isArray(data)) return `write it as a list: [${itemOf(schema)}]`;
+  const options = knownKeys([schema]);
+  return types.includes('object') && options.length > 0 ? `known options: ${options.join(', ')}` : null;
+}
+
+/** An example of the items of a list. */
+function itemOf(list: Schema): string {
+  const [item] = childSchemas([list], 0);
+  const keys = item === undefined ? [] : [...requiredKeys(item), ...knownKeys([item])];
+  const [first] = keys;
+  return first === undefined ? 'a, b' : `{ ${first}: … }`;
 }
 
 function enumHint(value: string, allowed: readonly string[]): string | null {
@@ -247,12 +249,14 @@ function enumHint(value: string, allowed: readonly string[]): string | null {
 }
 
 /** The description of the missing option. */
-function hintFor(error: ErrorObject): string | null {
-  const properties = (error.parentSchema as Schema | undefined)?.['properties'] as
-    | Readonly<Record<string, Schema>>
-    | undefined;
-  const description = properties?.[String(error.params['missingProperty'])]?.['description'];
-  return typeof description === 'string' ? `${String(error.params['missingProperty'])}: ${description}` : null;
+function hintFor(key: string, at: Path, { schema, node }: Checked): string | null {
+  const description = descriptionOf(childSchemas(schemasAt(schema, node, at), key));
+  return description === null ? null : `${key}: ${description}`;
+}
+
+function descriptionOf(schemas: readonly unknown[]): string | null {
+  const found = schemas.map((schema) => (schema as Schema | undefined)?.['description']);
+  return found.find((description) => typeof description === 'string') ?? null;
 }
 
 function show(value: unknown): string {

@@ -1,0 +1,111 @@
+/** A mistake where the schema of a shipped component has alternatives is told as a mistake in the form that was meant. */
+import t from 'tap';
+import { COMPONENTS } from '../../src/components.ts';
+import { CompiledSchemas } from '../../src/config/compiled-schemas.ts';
+import { ConfigError } from '../../src/config/diagnostics.ts';
+import { loadConfig } from '../../src/config/load.ts';
+
+const SCHEMAS = new CompiledSchemas();
+
+/** The messages and hints, and the text that the carets mark, without the file and the excerpt. */
+async function mistakesIn(processors: string): Promise<readonly string[]> {
+  const text = `receivers: { otlp: {} }
+exporters: { file: { path: ./x.ndjson } }
+processors:
+  ${processors}
+service:
+  ledger: memory
+  pipelines: { traces: { receivers: [otlp], exporters: [file] } }
+`;
+  try {
+    await loadConfig({
+      files: ['config.yaml'],
+      definitions: COMPONENTS,
+      environment: {},
+      workingDirectory: '/',
+      schemas: SCHEMAS,
+      read: (name) => ({ name, text }),
+    });
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const parts = error.message.split(/^config\.yaml:/mu).filter((part) => part.startsWith('4:'));
+    return parts.map((part) => {
+      const [, column, message] = /^4:(\d+): error: (.*)/u.exec(part) ?? [];
+      const marked = (/\| +(\^+)/u.exec(part)?.[1] ?? '').length;
+      const start = Number(column) - 1;
+      const hint = /hint: (.*)/u.exec(part)?.[1];
+      const place = (text.split('\n')[3] ?? '').slice(start, start + marked);
+      return `${place} | ${message}${hint === undefined ? '' : ` | ${hint}`}`;
+    });
+  }
+  return [];
+}
+
+const match = (model: string): string =>
+  `pricing: { overrides: [{ id: a, match: { model: ${model} }, prices: [{ rates: { input: 1 } }] }] }`;
+const MATCH = 'processors.pricing.overrides[0].match.model';
+const MODELS =
+  'Which model names the entry prices: one name, a list of names, a prefix, or an expression that must match the whole name. Case does not matter.';
+const fields = (sources: string): string =>
+  `normalization: { mappings: [{ name: a, fields: { request_model: ${sources} } }] }`;
+const FIELD = 'processors.normalization.mappings[0].fields.request_model';
+const redact = (rule: string): string => `privacy: { redact: [${rule}] }`;
+const RULE = 'processors.privacy.redact[0]';
+const PATTERN =
+  'pattern: An RE2 expression, without look-around and back-references. All of what it matches is replaced.';
+
+const CASES: readonly (readonly [processors: string, expected: readonly string[]])[] = [
+  [match('{ prefx: gpt }'), [`prefx | unknown option "prefx" in ${MATCH} | did you mean "prefix"?`]],
+  [match('{ regexp: "a.*" }'), [`regexp | unknown option "regexp" in ${MATCH} | did you mean "regex"?`]],
+  [match('{ prefix: 5 }'), [`5 | ${MATCH}.prefix must be text, not 5 | put it in quotes: "5"`]],
+  [match('{ prefix: a, case: b }'), [`case | unknown option "case" in ${MATCH} | known options: prefix`]],
+  [
+    match('{ prefix: a, regex: b }'),
+    [`{ prefix: a, regex: b } | ${MATCH} must be given only one of these: prefix, or regex | ${MODELS}`],
+  ],
+  [match('{}'), [`{} | ${MATCH} must be given prefix, or regex | ${MODELS}`]],
+  [match('5'), [`5 | ${MATCH} must be text or a list or a map of options, not 5 | ${MODELS}`]],
+  [match('[]'), [`[] | ${MATCH} needs at least 1 item`]],
+  [match('""'), [`"" | ${MATCH} must be at least 1 character long`]],
+  [
+    match('[5, {}]'),
+    [`5 | ${MATCH}[0] must be text, not 5 | put it in quotes: "5"`, `{} | ${MATCH}[1] must be text, not a map`],
+  ],
+  [
+    fields('[{ atribute: x }, 5, { attribute: y, unit: kg }]'),
+    [
+      `atribute | unknown option "atribute" in ${FIELD}[0] | did you mean "attribute"?`,
+      `5 | ${FIELD}[1] must be text or a map of options, not 5`,
+      `kg | ${FIELD}[2].unit must be one of s, ms, ns, timestamp, micro_usd, not "kg"`,
+    ],
+  ],
+  [fields('{ atribute: x }'), [`atribute | unknown option "atribute" in ${FIELD} | did you mean "attribute"?`]],
+  [redact('{ prset: email }'), [`prset | unknown option "prset" in ${RULE} | did you mean "preset"?`]],
+  [redact('{ name: a }'), [`{ name: a } | ${RULE} lacks the option "pattern" | ${PATTERN}`]],
+  [redact('{ name: a, patern: x }'), [`patern | unknown option "patern" in ${RULE} | did you mean "pattern"?`]],
+  [redact('{ preset: email, name: a }'), [`{ preset: email, name: a } | ${RULE} lacks the option "pattern" | ${PATTERN}`]],
+  [
+    redact('{ preset: email, name: a, pattern: x }'),
+    [
+      `{ preset: email, name: a, pattern: x } | ${RULE} must be given only one of these: preset, or name with pattern`,
+    ],
+  ],
+  [redact('{}'), [`{} | ${RULE} must be given preset, or name with pattern`]],
+  [
+    redact('email'),
+    [`email | ${RULE} must be a map of options, not "email" | known options: preset, name, pattern, replacement`],
+  ],
+  [
+    'auth: { keys: [{ kye: a-key-of-sixteen-characters, project: demo }] }',
+    ['kye | unknown option "kye" in processors.auth.keys[0] | did you mean "key"?'],
+  ],
+  [
+    'normalization: { mappings: [{ name: a, span_names: { "a*b*": chat } }] }',
+    [
+      '"a*b*" | the key "a*b*" of processors.normalization.mappings[0].span_names must be of the form ^[^*]*\\*?[^*]*$, not "a*b*"',
+    ],
+  ],
+];
+
+for (const [processors, expected] of CASES)
+  t.test(processors, async (t) => t.same(await mistakesIn(processors), expected));
