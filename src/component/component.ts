@@ -98,5 +98,5 @@ export interface Declaration<Options = unknown> {
   /** The smallest useful options, as YAML text; documented and tested. */
   readonly example: string;
   /** Checks what the schema cannot express. Faults are reported with their place in the file. It may read files. */
-  check?(options: Options, place: CheckPlace): readonly OptionFault[];
+  check?(options: Options, place: CheckPlace): readonly OptionFault[] | Promise<readonly OptionFault[]>;
 }

@@ -155,12 +155,7 @@ const COMPARISONS: Readonly<Record<string, string>> = {
   '<': 'less than',
 };
 
-function formatWords(
-  format: string,
-  must: Must,
-  shown: string,
-  text: string | null,
-): Words {
+function formatWords(format: string, must: Must, shown: string, text: string | null): Words {
   if (format === 're2' && text !== null) {
     const fault = printable(expressionFault(text) ?? '');
     return must(`an RE2 expression: ${fault}`, 'look-around and back-references are not known to RE2');

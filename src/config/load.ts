@@ -49,7 +49,7 @@ export async function loadConfig(request: LoadRequest): Promise<Config> {
   const { workingDirectory, importModule = (url) => import(url), schemas = new CompiledSchemas() } = request;
   const place = { workingDirectory, importModule };
   const definitions = await loadModules(root.entries.get('modules')?.value, request.definitions, place, diagnostics);
-  const defineds = checkSections(root, definitions, { workingDirectory, schemas, diagnostics });
+  const defineds = await checkSections(root, definitions, { workingDirectory, schemas, diagnostics });
   const service = checkService(root, schemas, { defineds, definitions, diagnostics, workers: request.workers ?? 1 });
   if (service === undefined || diagnostics.failed) throw new ConfigError(diagnostics);
   return finish({ root, defineds, definitions, service, diagnostics });

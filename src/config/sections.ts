@@ -59,13 +59,18 @@ interface Parts extends Place {
   readonly definitions: readonly Definition[];
 }
 
-export function checkSections(root: MapNode, definitions: readonly Definition[], place: Place): Defineds {
+export async function checkSections(
+  root: MapNode,
+  definitions: readonly Definition[],
+  place: Place,
+): Promise<Defineds> {
   const parts = { definitions, ...place };
-  const sections = SECTION_NAMES.map((name) => [name, checkSection(name, root, parts)] as const);
+  const sections: [SectionName, ReadonlyMap<string, Defined>][] = [];
+  for (const name of SECTION_NAMES) sections.push([name, await checkSection(name, root, parts)]);
   return Object.fromEntries(sections) as Record<SectionName, ReadonlyMap<string, Defined>>;
 }
 
-function checkSection(name: SectionName, root: MapNode, parts: Parts): ReadonlyMap<string, Defined> {
+async function checkSection(name: SectionName, root: MapNode, parts: Parts): Promise<ReadonlyMap<string, Defined>> {
   const { diagnostics } = parts;
   const section = root.entries.get(name)?.value ?? emptyMap(root.origin);
   const found = new Map<string, Defined>();
@@ -79,17 +84,17 @@ function checkSection(name: SectionName, root: MapNode, parts: Parts): ReadonlyM
     diagnostics.error(section.origin, `${name} defines more than ${MAX_COMPONENTS} components`);
     return found;
   }
-  for (const [id, entry] of section.entries) found.set(id, checkComponent(name, { id, entry }, parts));
+  for (const [id, entry] of section.entries) found.set(id, await checkComponent(name, { id, entry }, parts));
   return found;
 }
 
 const exampleOf = (name: SectionName): string => (name === 'receivers' ? 'otlp' : 'type');
 
-function checkComponent(
+async function checkComponent(
   section: SectionName,
   { id, entry }: { readonly id: string; readonly entry: Entry },
   parts: Parts,
-): Defined {
+): Promise<Defined> {
   const { definitions, diagnostics } = parts;
   const kind = SECTIONS[section];
   const parsed = parseComponentId(id);
@@ -120,7 +125,7 @@ function checkComponent(
   if (value === undefined) return broken;
   const options = convertUnits(schema.written, value);
   const place = { resolvePath: (path: string) => resolve(parts.workingDirectory, path), now: Date.now };
-  for (const fault of definition.check?.(options, place) ?? []) report(fault, entry.value, diagnostics);
+  for (const fault of (await definition.check?.(options, place)) ?? []) report(fault, entry.value, diagnostics);
   return { id, entry, definition, config: { id, definition, options }, redacted: redact(schema.written, value) };
 }
 

@@ -83,12 +83,13 @@ const CASES: readonly (readonly [processors: string, expected: readonly string[]
   [redact('{ prset: email }'), [`prset | unknown option "prset" in ${RULE} | did you mean "preset"?`]],
   [redact('{ name: a }'), [`{ name: a } | ${RULE} lacks the option "pattern" | ${PATTERN}`]],
   [redact('{ name: a, patern: x }'), [`patern | unknown option "patern" in ${RULE} | did you mean "pattern"?`]],
-  [redact('{ preset: email, name: a }'), [`{ preset: email, name: a } | ${RULE} lacks the option "pattern" | ${PATTERN}`]],
+  [
+    redact('{ preset: email, name: a }'),
+    [`{ preset: email, name: a } | ${RULE} lacks the option "pattern" | ${PATTERN}`],
+  ],
   [
     redact('{ preset: email, name: a, pattern: x }'),
-    [
-      `{ preset: email, name: a, pattern: x } | ${RULE} must be given only one of these: preset, or name with pattern`,
-    ],
+    [`{ preset: email, name: a, pattern: x } | ${RULE} must be given only one of these: preset, or name with pattern`],
   ],
   [redact('{}'), [`{} | ${RULE} must be given preset, or name with pattern`]],
   [

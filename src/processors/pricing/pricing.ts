@@ -6,7 +6,7 @@ import { CACHE_COUNTING } from '../../component/capabilities/cache-counting.ts';
 import type { Capability } from '../../component/capabilities/capability.ts';
 import { type CostDerivation, DERIVATIONS, type Derivations } from '../../component/capabilities/derivations.ts';
 import { ownDialects } from '../../component/capabilities/own-dialects.ts';
-import type { Host } from '../../component/component.ts';
+import type { CheckPlace, Host, OptionFault } from '../../component/component.ts';
 import type { Counter } from '../../component/meter.ts';
 import { PRICE_DIRECTORY } from '../../component/capabilities/price-directory.ts';
 import { defineProcessor, type Processor } from '../../component/processor.ts';
@@ -291,12 +291,36 @@ function offerInclusiveRules({ inclusive_rules: rules = [] }: PricingOptions, { 
   else capabilities.offer(CACHE_COUNTING, new Map([[id, new InclusiveRules(rules)]]));
 }
 
+/** Loading the price lists takes some 100 ms, so they are loaded only for options that can be wrong. */
+async function priceFaults(options: PricingOptions, { resolvePath }: CheckPlace): Promise<readonly OptionFault[]> {
+  const { enabled = true, catalogue = 'bundled', overrides = [] } = options;
+  const isFile = !['bundled', 'none'].includes(catalogue);
+  if (!enabled || (overrides.length === 0 && !isFile)) return [];
+  try {
+    await PriceBook.load(isFile ? { ...options, catalogue: resolvePath(catalogue) } : options);
+    return [];
+  } catch (error) {
+    if (!(error instanceof PricingOptionsError)) throw error;
+    return error.problems.map(({ path, message }) => ({
+      option: optionOf(path),
+      severity: 'error',
+      message: `${path}: ${message}`,
+      hint: null,
+    }));
+  }
+}
+
+/** `overrides[2].match` as steps. */
+const optionOf = (path: string): readonly (string | number)[] =>
+  [...path.matchAll(/\[(\d+)\]|[^.[\]]+/gu)].map(([name, index]) => (index === undefined ? name : Number(index)));
+
 export const pricing = defineProcessor<PricingOptions>({
   type: 'pricing',
   summary: 'Prices model calls exactly, from their usage or from the cost the sender states.',
   stability: 'beta',
   schema: PRICING_OPTIONS_SCHEMA,
   example: 'overrides: []',
+  check: priceFaults,
   requires: ['project', 'derived'],
   provides: ['cost'],
   create: (options, host) => {

@@ -5,6 +5,7 @@ import type { PriceEntry } from '../../../src/processors/pricing/options.ts';
 import { PRICE_ENTRIES_SCHEMA, PRICING_OPTIONS_SCHEMA } from '../../../src/processors/pricing/options-schema.ts';
 import { PriceBook } from '../../../src/processors/pricing/price-book.ts';
 import { PricingOptionsError } from '../../../src/processors/pricing/price-entry.ts';
+import { pricing } from '../../../src/processors/pricing/pricing.ts';
 import { isPrompt } from '../../support/promptness.ts';
 
 const USAGE = { inputTokens: 1_000_000, outputTokens: 1_000_000 };
@@ -277,4 +278,27 @@ t.test('the schema describes every option and knows no others', async (t) => {
   visit(PRICING_OPTIONS_SCHEMA, 'pricing');
   t.same(undescribed, []);
   t.equal(PRICING_OPTIONS_SCHEMA.properties.overrides, PRICE_ENTRIES_SCHEMA);
+});
+
+t.test('the check of a configuration finds mistakes in own prices, with their place', async (t) => {
+  const place = { resolvePath: (path: string) => `/none/${path}`, now: Date.now };
+  const match = { model: 'm' };
+  const faults = await pricing.check?.(
+    {
+      overrides: [
+        { id: 'a', match, prices: [{ rates: { input: '5kg' } }] },
+        { id: 'b', match, use: { provider: 'openai', model: 'no-such-model' } },
+      ],
+    },
+    place,
+  );
+  t.match(faults, [
+    { option: ['overrides', 0, 'prices', 0, 'rates', 'input'], severity: 'error', message: /^overrides\[0\]\.prices/u },
+    { option: ['overrides', 1, 'use'], severity: 'error', message: /openai\/no-such-model/u },
+  ]);
+  t.match(await pricing.check?.({ catalogue: 'prices.json' }, place), [
+    { option: ['catalogue'], message: /prices\.json/u },
+  ]);
+  t.same(await pricing.check?.({}, place), []);
+  t.same(await pricing.check?.({ enabled: false, catalogue: 'prices.json' }, place), []);
 });
