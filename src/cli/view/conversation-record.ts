@@ -66,20 +66,22 @@ const projectsOf = (table: string): string => `WITH RECURSIVE p AS (
     UNION ALL SELECT (SELECT min(project) FROM sluice.${table} WHERE project > p.name) FROM p WHERE p.name IS NOT NULL
   ) SELECT name FROM p WHERE name IS NOT NULL AND ($2::text IS NULL OR name = $2)`;
 
-const isWhole = (table: string): string => `${table}.conversation_id = $1`;
+const isWhole = (table: string): string =>
+  `left(${table}.conversation_id, 128) = left($1::text, 128) AND ${table}.conversation_id = $1`;
 const isPrefix = (table: string): string =>
   `${table}.conversation_id IS NOT NULL AND starts_with(${table}.conversation_id, $1)`;
 const inSpans = (condition: string): string =>
   `SELECT project, conversation_id, false AS of_logs FROM sluice.spans s
    WHERE project = ANY (ARRAY(${projectsOf('traces')})) AND ${condition}`;
 const inLogs = (condition: string): string =>
-  `SELECT project, conversation_id, true FROM sluice.logs l WHERE ($2::text IS NULL OR project = $2) AND ${condition}`;
+  `SELECT project, conversation_id, true AS of_logs FROM sluice.logs l
+   WHERE project = ANY (ARRAY(${projectsOf('logs')})) AND ${condition}`;
 
-/** By the whole id of spans, which has an index; else of log records; else by a prefix, which reads all records. */
+/** By the whole id of spans, else of log records, which have indexes; else by a prefix, which reads all records. */
 export async function findConversation(reader: Reader, id: string, project: string | null): Promise<Key> {
   const searches = [
-    inSpans(`left(conversation_id, 128) = left($1::text, 128) AND ${isWhole('s')}`),
-    inLogs(isWhole('l')).replace('true', 'true AS of_logs'),
+    inSpans(isWhole('s')),
+    inLogs(isWhole('l')),
     `${inSpans(isPrefix('s'))} UNION ALL ${inLogs(isPrefix('l'))}`,
   ];
   for (const search of searches) {
@@ -120,8 +122,7 @@ export async function storedTraces(reader: Reader, id: string, project: string |
     `SELECT DISTINCT t.project, encode(t.trace_id, 'hex') AS trace_id, day FROM sluice.spans s
        JOIN sluice.traces t ON t.trace_id = s.trace_id AND t.project = s.project,
        unnest(ARRAY[${dayOf('t.first_ns')}, ${dayOf('t.last_ns')}]) AS day
-     WHERE s.project = ANY (ARRAY(${projectsOf('traces')})) AND left(s.conversation_id, 128) = left($1::text, 128)
-       AND ${isWhole('s')} AND t.first_ns IS NOT NULL`,
+     WHERE s.project = ANY (ARRAY(${projectsOf('traces')})) AND ${isWhole('s')} AND t.first_ns IS NOT NULL`,
     [id, project],
   );
   return rows.map((row) => ({
@@ -138,15 +139,14 @@ const IS_SAID = `(l.category = 'model_call' OR l.category IS NULL AND coalesce($
 
 /**
  * Spans and log records without the id belong to the conversation too where their trace does, and names no other. A log
- * record belongs to the call of the span that it names. No index has the conversation of log records, so they are
- * searched only if no span has the id.
+ * record belongs to the call of the span that it names. Log records are searched by the id only if no span has it.
  */
 const CALLS = `
   WITH traces AS MATERIALIZED (
     SELECT o.trace_id FROM sluice.spans o
     WHERE o.project = $1 AND left(o.conversation_id, 128) = left($2, 128) AND o.conversation_id = $2
     UNION SELECT l.trace_id FROM sluice.logs l
-    WHERE $3::bool AND l.project = $1 AND l.conversation_id = $2 AND l.trace_id IS NOT NULL
+    WHERE $3::bool AND l.project = $1 AND left(l.conversation_id, 128) = left($2, 128) AND l.conversation_id = $2 AND l.trace_id IS NOT NULL
   ), calls AS MATERIALIZED (
     SELECT s.trace_id, s.span_id, s.start_time_unix_nano AS ns FROM sluice.spans s
     WHERE s.project = $1 AND s.category = 'model_call' AND (s.conversation_id = $2 OR s.conversation_id IS NULL)
@@ -157,7 +157,8 @@ const CALLS = `
       AND (l.conversation_id = $2 OR l.conversation_id IS NULL) AND ${IS_SAID}
     UNION ALL
     SELECT NULL, NULL, ${LOG_TIME}, ${PLACE} FROM sluice.logs l
-    WHERE $3::bool AND l.project = $1 AND l.conversation_id = $2 AND l.trace_id IS NULL AND ${IS_SAID}
+    WHERE $3::bool AND l.project = $1 AND left(l.conversation_id, 128) = left($2, 128) AND l.conversation_id = $2
+      AND l.trace_id IS NULL AND ${IS_SAID}
   )
   SELECT encode(c.trace_id, 'hex') AS trace_id, encode(c.span_id, 'hex') AS span_id, c.ns AS start_ns,
     min(coalesce(c.ns, r.ns)) AS ns, array_agg(r.place ORDER BY r.ns, r.place) FILTER (WHERE r.place IS NOT NULL) AS logs

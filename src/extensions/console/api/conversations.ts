@@ -1,4 +1,7 @@
-/** `GET …/conversations`, by their newest trace; `…/{conversation}/turns`: one of them, from the newest. */
+/**
+ * `GET …/conversations`, by their newest trace, or log record if no span names them; `…/{conversation}/turns`: one of
+ * them, from the newest.
+ */
 import { ConsoleError } from '../errors.ts';
 import type { Conditions } from '../filter/compile.ts';
 import { withUsage } from '../filter/fields.ts';
@@ -6,6 +9,7 @@ import { Parameters } from '../filter/parameters.ts';
 import { jsonText, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
 import { completenessOf } from './completeness.ts';
 import { readCursor, TIME_PART, TRACE_PART, writeCursor } from './cursor.ts';
+import { LOG_NS, logsIn, readLoggedTurn, recordsOf, untracedUsage } from './logged-conversation.ts';
 import { allOf, conditionsOf, environmentCondition, LATEST_NS, limitOf, rangeOf } from './question.ts';
 import { IS_STEP, stepJson } from './steps.ts';
 import { textJson } from './texts.ts';
@@ -33,25 +37,29 @@ const rowOf = (views: string, seesContent: boolean): string => `
     'reasoning_tokens', u.reasoning_tokens, 'total_cost', u.total_cost::text, 'unpriced_count', u.unpriced_count
     ${seesContent ? `, 'first_input', ${textJson('i.input_content', FIRST_WORDS)}` : ''})::text AS item
   FROM (SELECT 1) one CROSS JOIN LATERAL (
-    SELECT count(DISTINCT s.trace_id) AS trace_count, count(*) FILTER (WHERE s.status = 'error' OR s.is_error) AS error_count,
-      min(s.start_time_unix_nano) AS first_ns, max(s.start_time_unix_nano) AS last_ns, min(s.environment) AS environment,
-      (array_agg(s.user_id ORDER BY s.start_time_unix_nano) FILTER (WHERE s.user_id IS NOT NULL))[1] AS user_id,
-      array_agg(DISTINCT s.trace_id) AS traces
-    FROM sluice.spans s WHERE ${spansIn('n.conversation_id')}
+    SELECT count(DISTINCT s.trace_id) AS trace_count, count(*) FILTER (WHERE s.failed) AS error_count,
+      min(s.ns) AS first_ns, max(s.ns) AS last_ns, min(s.environment) AS environment,
+      (array_agg(s.user_id ORDER BY s.ns) FILTER (WHERE s.user_id IS NOT NULL))[1] AS user_id,
+      array_agg(DISTINCT s.trace_id) FILTER (WHERE s.trace_id IS NOT NULL) AS traces
+    FROM (${recordsOf('n.conversation_id', spansIn('n.conversation_id'))}) s
   ) f CROSS JOIN LATERAL (
     SELECT count(*) AS call_count, sum(c.input_tokens) AS input_tokens, sum(c.output_tokens) AS output_tokens,
       sum(c.cache_read_tokens) AS cache_read_tokens, sum(c.cache_write_tokens) AS cache_write_tokens,
       sum(c.reasoning_tokens) AS reasoning_tokens, sum(c.total_cost) AS total_cost,
       count(*) FILTER (WHERE c.total_cost IS NULL) AS unpriced_count
-    FROM (
+    FROM ((
       WITH c AS MATERIALIZED (SELECT * FROM ${views}.trace_usage_of($1::text, f.traces))
-      SELECT c.*, coalesce(c.conversation_id, o.value) AS owner FROM c LEFT JOIN ${views}.owners_of(
+      SELECT c.input_tokens, c.output_tokens, c.cache_read_tokens, c.cache_write_tokens, c.reasoning_tokens, c.total_cost
+      FROM c LEFT JOIN ${views}.owners_of(
         ARRAY(SELECT trace_id FROM c WHERE conversation_id IS NULL), ARRAY(SELECT span_id FROM c WHERE conversation_id IS NULL), 'conversation_id') o
         ON c.conversation_id IS NULL AND o.trace_id = c.trace_id AND coalesce(o.span_id, '') = coalesce(c.span_id, '')
-    ) c WHERE c.owner = n.conversation_id
+      WHERE coalesce(c.conversation_id, o.value) = n.conversation_id
+    ) UNION ALL (${untracedUsage(views, 'n.conversation_id')})) c
   ) u LEFT JOIN LATERAL (
-    SELECT s.input_content FROM sluice.spans s WHERE ${spansIn('n.conversation_id')} AND s.input_content IS NOT NULL
-    ORDER BY s.start_time_unix_nano, s.span_id LIMIT 1
+    (SELECT s.input_content FROM sluice.spans s WHERE ${spansIn('n.conversation_id')} AND s.input_content IS NOT NULL
+     ORDER BY s.start_time_unix_nano, s.span_id LIMIT 1)
+    UNION ALL (SELECT l.input_content FROM sluice.logs l WHERE ${logsIn('n.conversation_id')} AND l.input_content IS NOT NULL
+     ORDER BY ${LOG_NS}, l.tableoid, l.ctid LIMIT 1) LIMIT 1
   ) i ON true`;
 
 export const listConversations = readRoute(`${PROJECT}/conversations`, async (context) => {
@@ -59,6 +67,7 @@ export const listConversations = readRoute(`${PROJECT}/conversations`, async (co
   const parameters = new Parameters([project]);
   const conditions = conditionsOf(context, 'span', parameters);
   const traces = [...conditions.trace, ...environmentCondition(context, 't.environment', parameters)];
+  const logs = logConditions(context, parameters);
   const question = ['conversations', project, query.get('q') ?? '', query.get('env') ?? ''];
   const { from, until } = rangeOf(context);
   const limit = limitOf(context, DEFAULT_LIMIT, HIGHEST_LIMIT);
@@ -66,6 +75,7 @@ export const listConversations = readRoute(`${PROJECT}/conversations`, async (co
   const [end = String(until), ns = end, id = ''] = started ?? [];
   const text = pageStatement(
     { ...conditions, trace: traces },
+    logs,
     (at) => `$${parameters.values.length + at}`,
     reader.views,
   );
@@ -94,6 +104,17 @@ export const listConversations = readRoute(`${PROJECT}/conversations`, async (co
   return jsonText(`{"items":[${items.join(',')}],${JSON.stringify(rest).slice(1)}`);
 });
 
+/** The same conditions on log records. A filter that they cannot answer finds none. */
+function logConditions(context: RequestContext, parameters: Parameters): string {
+  try {
+    const { row } = conditionsOf(context, 'log', parameters);
+    return allOf([...row, ...environmentCondition(context, 'l.environment', parameters)]);
+  } catch (error) {
+    if (!(error instanceof ConsoleError) || error.code !== 'filter_invalid') throw error;
+    return 'false';
+  }
+}
+
 /** `ConversationRow`s in the order of the ids. */
 async function readRows(
   { caller, project, reader }: RequestContext,
@@ -114,33 +135,64 @@ interface Position {
 
 /**
  * `place`: lowest time, time and id of the position, size of the slice, limit, and the end of the range. A conversation
- * is listed at its newest trace that matches; one with such a trace before the position is on an earlier page.
+ * is listed at its newest trace that matches; one with such a trace before the position is on an earlier page. One
+ * that only log records name is listed at its newest record that matches, which has the id `''`. A page ends where the
+ * shorter of both slices ends.
  */
-function pageStatement({ trace, row: terms, sums }: Conditions, place: (at: number) => string, views: string): string {
+function pageStatement(
+  { trace, row: terms, sums }: Conditions,
+  logs: string,
+  place: (at: number) => string,
+  views: string,
+): string {
   const position = `(${place(2)}::int8, ${place(3)}::bytea)`;
+  const isReached = (ns: string, id: string): string =>
+    `((SELECT count(*) FROM floor) = 0 OR (${ns}, ${id}) >= (SELECT ns, id FROM floor))`;
   return `
   WITH slice AS MATERIALIZED (
     SELECT t.project, t.trace_id, t.environment, t.first_ns, t.last_ns FROM sluice.traces t
     WHERE t.project = $1::text AND t.first_ns >= ${place(1)}::int8 AND (t.first_ns, t.trace_id) < ${position} AND ${allOf(trace)}
     ORDER BY t.first_ns DESC, t.trace_id DESC LIMIT ${place(4)}::int4
-  ), ${sumsOfUsage(views, '$1::text', 'slice')}, named AS MATERIALIZED (
+  ), ${sumsOfUsage(views, '$1::text', 'slice')}, said AS MATERIALIZED (
+    SELECT l.conversation_id, ${LOG_NS} AS ns FROM sluice.logs l
+    WHERE l.project = $1::text AND l.conversation_id IS NOT NULL AND ${LOG_NS} >= ${place(1)}::int8
+      AND ${LOG_NS} <= ${place(2)}::int8 AND (${LOG_NS}, ''::bytea) < ${position} AND ${logs}
+    ORDER BY ${LOG_NS} DESC FETCH FIRST (${place(4)}::int4) ROWS WITH TIES
+  ), floor AS MATERIALIZED (
+    SELECT ns, id FROM (
+      SELECT first_ns AS ns, trace_id AS id, (SELECT count(*) FROM slice) >= ${place(4)}::int4 AS is_full FROM (
+        SELECT first_ns, trace_id FROM slice ORDER BY first_ns, trace_id LIMIT 1) lowest
+      UNION ALL SELECT min(ns), ''::bytea, count(*) >= ${place(4)}::int4 FROM said
+    ) ends WHERE is_full ORDER BY ns DESC, id DESC LIMIT 1
+  ), named AS MATERIALIZED (
     SELECT DISTINCT ON (c.conversation_id) c.conversation_id, t.first_ns, t.trace_id FROM slice t CROSS JOIN LATERAL (
       SELECT DISTINCT s.conversation_id FROM sluice.spans s WHERE ${spansOf('s')} AND s.conversation_id IS NOT NULL AND ${allOf(terms)}
-    ) c WHERE ${allOf(withUsage(sums, views, 'usage_sums'))} ORDER BY c.conversation_id, t.first_ns DESC, t.trace_id DESC
+    ) c WHERE ${isReached('t.first_ns', 't.trace_id')} AND ${allOf(withUsage(sums, views, 'usage_sums'))}
+    ORDER BY c.conversation_id, t.first_ns DESC, t.trace_id DESC
+  ), logged AS MATERIALIZED (
+    SELECT conversation_id, max(ns) AS first_ns, ''::bytea AS trace_id FROM said WHERE ${isReached('ns', "''::bytea")} GROUP BY 1
   ), listed AS MATERIALIZED (
-    SELECT n.* FROM named n WHERE NOT EXISTS (
-      SELECT FROM sluice.spans s JOIN sluice.traces t ON t.trace_id = s.trace_id AND t.project = s.project
-      WHERE ${spansIn('n.conversation_id')} AND (t.first_ns, t.trace_id) >= ${position} AND t.first_ns < ${place(6)}::int8
-        AND ${allOf([...trace, ...terms, ...sums])} OFFSET 0)
-    ORDER BY n.first_ns DESC, n.trace_id DESC FETCH FIRST (${place(5)}::int4) ROWS WITH TIES
+    SELECT * FROM (
+      SELECT n.* FROM named n WHERE NOT EXISTS (
+        SELECT FROM sluice.spans s JOIN sluice.traces t ON t.trace_id = s.trace_id AND t.project = s.project
+        WHERE ${spansIn('n.conversation_id')} AND (t.first_ns, t.trace_id) >= ${position} AND t.first_ns < ${place(6)}::int8
+          AND ${allOf([...trace, ...terms, ...sums])} OFFSET 0)
+      UNION ALL
+      SELECT n.* FROM logged n WHERE NOT EXISTS (SELECT FROM sluice.spans s WHERE ${spansIn('n.conversation_id')})
+        AND NOT EXISTS (
+          SELECT FROM sluice.logs l WHERE ${logsIn('n.conversation_id')} AND (${LOG_NS}, ''::bytea) >= ${position}
+            AND ${LOG_NS} < ${place(6)}::int8 AND ${logs} OFFSET 0)
+    ) n ORDER BY n.first_ns DESC, n.trace_id DESC FETCH FIRST (${place(5)}::int4) ROWS WITH TIES
   ), last AS (
     SELECT first_ns, trace_id FROM listed WHERE (SELECT count(*) FROM listed) >= ${place(5)}::int4
-    UNION ALL SELECT first_ns, trace_id FROM slice WHERE (SELECT count(*) FROM listed) < ${place(5)}::int4
+    UNION ALL SELECT ns, id FROM floor WHERE (SELECT count(*) FROM listed) < ${place(5)}::int4
+    UNION ALL SELECT first_ns, trace_id FROM slice
+    WHERE (SELECT count(*) FROM listed) < ${place(5)}::int4 AND (SELECT count(*) FROM floor) = 0
     ORDER BY first_ns, trace_id LIMIT 1
   )
   SELECT (SELECT first_ns FROM last) AS ns, (SELECT encode(trace_id, 'hex') FROM last) AS id,
     (SELECT count(*) FROM slice, last l WHERE (slice.first_ns, slice.trace_id) >= (l.first_ns, l.trace_id))::int4 AS examined,
-    (SELECT count(*) FROM slice) < ${place(4)}::int4 AND (SELECT count(*) FROM listed) < ${place(5)}::int4 AS is_end,
+    (SELECT count(*) FROM floor) = 0 AND (SELECT count(*) FROM listed) < ${place(5)}::int4 AS is_end,
     ARRAY(SELECT conversation_id FROM listed ORDER BY first_ns DESC, trace_id DESC) AS ids`;
 }
 
@@ -154,13 +206,22 @@ export const listTurns = readRoute(`${PROJECT}/conversations/{conversation}/turn
   const { caller, project, query, reader } = context;
   const conversation = context.parameter('conversation').replaceAll('\0', '\u{fffd}');
   const question = ['turns', project, conversation];
-  const [ns = String(LATEST_NS), id = ''] = readCursor(query.get('cursor'), question, [TIME_PART, TRACE_PART]) ?? [];
-  const known = await reader.query(`SELECT FROM sluice.spans s WHERE ${spansIn('$2::text')} LIMIT 1`, [
-    project,
-    conversation,
-  ]);
-  if (known.length === 0) throw new ConsoleError('not_found');
+  const [known] = await reader.query(
+    `SELECT EXISTS (SELECT FROM sluice.spans s WHERE ${spansIn('$2::text')}) AS has_spans,
+       EXISTS (SELECT FROM sluice.logs l WHERE ${logsIn('$2::text')}) AS has_logs`,
+    [project, conversation],
+  );
+  const hasSpans = known?.['has_spans'] === true;
+  if (!hasSpans && known?.['has_logs'] !== true) throw new ConsoleError('not_found');
+  const parts = hasSpans ? [TIME_PART, TRACE_PART] : [TIME_PART, /^\d{1,9}$/u];
+  const [ns = String(LATEST_NS), id = ''] = readCursor(query.get('cursor'), question, parts) ?? [];
   const [summary = ''] = await readRows(context, [conversation]);
+  if (!hasSpans) {
+    const of = { project, conversation, seesContent: caller.seesContent };
+    const { turn, next } = await readLoggedTurn(reader, of, [ns, id === '' ? '0' : id]);
+    const cursor = next === null ? null : writeCursor(question, next);
+    return jsonText(`{"conversation":${summary},"items":[${turn}],"next":${JSON.stringify(cursor)}}`);
+  }
   const [page] = await reader.prepared(
     `WITH page AS MATERIALIZED (
        SELECT t.project, t.trace_id, t.environment, t.first_ns, t.last_ns FROM sluice.traces t

@@ -59,7 +59,7 @@ async function* stepsOf(context: RequestContext, trace: StoredTrace): AsyncGener
       characters += line.length;
       const { step, status_message } = JSON.parse(line) as StepLine;
       yield { ...step, status_message };
-      after = { ns: step.start_time_unix_nano, id: step.span_id };
+      after = { ns: step.start_time_unix_nano, id: step.span_id ?? FIRST.id };
     }
     if (lines.length < AT_ONCE || characters > MOST_CHARACTERS) return;
   }

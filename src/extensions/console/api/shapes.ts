@@ -249,8 +249,9 @@ export interface ContentPiece {
 
 /** A model call, tool step or retrieval, for the view of messages. Contents are cut at 64 Ki characters. */
 export interface StepRow {
-  readonly trace_id: string;
-  readonly span_id: string;
+  /** Null for a log record that names none. */
+  readonly trace_id: string | null;
+  readonly span_id: string | null;
   readonly parent_span_id: string | null;
   readonly name: string;
   readonly category: string;
@@ -305,7 +306,7 @@ export interface TraceLogs {
   readonly next: string | null;
 }
 
-/** `GET …/conversations` gives `Page<ConversationRow>`, in order of the newest trace. */
+/** `GET …/conversations` gives `Page<ConversationRow>`, in order of the newest trace, or log record. */
 export interface ConversationRow extends UsageSums {
   readonly conversation_id: string;
   readonly environment: string;
@@ -318,7 +319,10 @@ export interface ConversationRow extends UsageSums {
   readonly first_input?: Text | null;
 }
 
-/** `GET …/conversations/{id}/turns?cursor`: traces from the newest, 20 a page, each with its steps in order. */
+/**
+ * `GET …/conversations/{id}/turns?cursor`: traces from the newest, 20 a page, each with its steps in order. A
+ * conversation that only log records name has one turn a page.
+ */
 export interface Turns {
   readonly conversation: ConversationRow;
   readonly items: readonly Turn[];
@@ -326,7 +330,8 @@ export interface Turns {
 }
 
 export interface Turn {
-  readonly trace: TraceRow;
+  /** Null: the steps are log records. */
+  readonly trace: TraceRow | null;
   /** At most 100; `…/traces/{id}/steps` has the rest. */
   readonly steps: readonly StepRow[];
   readonly more_steps: boolean;

@@ -41,7 +41,10 @@ export const getConversation: Tool = {
     );
     const known = new Set<string>();
     const turns = items.toReversed().map(({ trace, steps, more_steps: more }) => {
-      const title = `turn ${trace.trace_id} ${timeOf(trace.start_time_unix_nano)} ${line(trace.name)}`;
+      const title =
+        trace === null
+          ? 'log records'
+          : `turn ${trace.trace_id} ${timeOf(trace.start_time_unix_nano)} ${line(trace.name)}`;
       const lines = steps.flatMap((step) => stepLines(step, known, mark));
       const left = (count: number): string => `  … ${count} more; get_span shows each step`;
       const fitting = fitLines(lines, LONGEST_TURN, left);
@@ -62,7 +65,7 @@ export const getConversation: Tool = {
 function stepLines(step: StepRow, known: Set<string>, mark: string): readonly string[] {
   const what = step.tool_name ?? step.model ?? step.category;
   const title = joined(
-    `  ${step.category} ${step.span_id} ${line(what)}`,
+    `  ${step.category} ${step.span_id ?? 'record'} ${line(what)}`,
     step.error && `ERROR ${step.error_type === null ? '' : line(step.error_type)}`.trim(),
     tokensOf(step),
     step.total_cost === null ? null : costOf(step.total_cost),

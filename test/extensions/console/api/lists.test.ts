@@ -150,7 +150,7 @@ t.test('conversations in pages of any size, each once, by their newest trace', a
 t.test('the turns of a conversation, from the newest', async (t) => {
   const turns: Turns = await reading.ask(listTurns, { path: { conversation: 'c-2' } });
   t.same(
-    turns.items.map(({ trace }) => trace.trace_id),
+    turns.items.map(({ trace }) => trace?.trace_id),
     [11, 8, 5, 2].map(plain),
   );
   t.match(turns, { next: null, conversation: { conversation_id: 'c-2', trace_count: 4 } });
@@ -167,6 +167,96 @@ t.test('the turns of a conversation, from the newest', async (t) => {
   });
   t.same([first.items.length, second.items.length, second.next], [20, 3, null]);
   t.equal((await reading.refusal(listTurns, { path: { conversation: 'l' } }))?.code, 'not_found');
+});
+
+t.test('conversations that only log records name are listed by their newest record, with their calls', async (t) => {
+  const project = 'records';
+  const at = (seconds: number): string => String(BASE_NS + BigInt(seconds) * 1_000_000_000n);
+  const record = (seconds: number, columns: object): object =>
+    logRow({ project, dialect: 'claude-code', time_unix_nano: at(seconds), ...columns });
+  const said = { ...call, event_name: 'api_request', response_model: 'm', total_cost: '0.01' };
+  await store(reading, [
+    spanRow({ project, trace: 400, at: 5000, ...call, conversation_id: 'spans', user_id: 'u-1' }),
+    spanRow({ project, trace: 401, at: 9000, ...call, conversation_id: 'newest', user_id: 'u-1' }),
+  ]);
+  await reading.insert('logs', [
+    record(1, {
+      conversation_id: 'calls',
+      input_content: 'What time is it?',
+      event_name: 'user_prompt',
+      user_id: 'u-2',
+    }),
+    record(2, { conversation_id: 'calls', ...said, response_id: 'r-1' }),
+    record(2, { conversation_id: 'calls', ...said, response_id: 'r-1' }),
+    record(7, { conversation_id: 'calls', ...said, response_id: 'r-2', is_error: true }),
+    record(6, { conversation_id: 'observed', time_unix_nano: null, observed_time_unix_nano: at(6), ...said }),
+    record(8, { conversation_id: 'spans', event_name: 'user_prompt' }),
+    ...Array.from({ length: 130 }, (_, index) =>
+      record(3, { conversation_id: 'long', ...said, response_id: `l-${index}` }),
+    ),
+  ]);
+  const names = ['newest', 'calls', 'observed', 'spans', 'long'];
+  for (const limit of [1, 2, 10]) {
+    const rows: ConversationRow[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const page: Page<ConversationRow> = await reading.ask(listConversations, { project, query: { limit, cursor } });
+      rows.push(...page.items);
+      cursor = page.next;
+    }
+    t.same(
+      rows.map(({ conversation_id }) => conversation_id),
+      names,
+      `pages of ${limit}`,
+    );
+    t.match(rows[1], {
+      trace_count: 0,
+      call_count: 2,
+      error_count: 1,
+      total_cost: '0.02000000',
+      user_id: 'u-2',
+      first_time_unix_nano: at(1),
+      last_time_unix_nano: at(7),
+      first_input: { text: 'What time is it?' },
+    });
+  }
+  const named = async (query: NonNullable<Asking['query']>) =>
+    (await reading.ask(listConversations, { project, query })).items.map(
+      ({ conversation_id }: ConversationRow) => conversation_id,
+    );
+  t.same(await named({ q: 'user:u-2' }), ['calls']);
+  t.same(await named({ q: '-kind:server' }), ['newest', 'spans'], 'log records cannot answer this');
+  t.same(await named({ env: 'nowhere' }), []);
+  t.same(
+    await named({ from: at(2), to: at(7) }),
+    ['observed', 'spans', 'long', 'calls'],
+    'the range has older records of it',
+  );
+
+  const turns: Turns = await reading.ask(listTurns, { project, path: { conversation: 'calls' } });
+  t.match(turns, {
+    next: null,
+    conversation: { conversation_id: 'calls' },
+    items: [{ trace: null, more_steps: false }],
+  });
+  t.same(
+    turns.items[0]?.steps.map(({ category, start_time_unix_nano: ns }) => [category, ns]),
+    [
+      ['message', at(1)],
+      ['model_call', at(2)],
+      ['model_call', at(2)],
+      ['model_call', at(7)],
+    ],
+  );
+  t.match(turns.items[0]?.steps[0], { name: 'user_prompt', span_id: null, content: { input_content: { length: 16 } } });
+  const hidden: Turns = await reading.ask(listTurns, { project, path: { conversation: 'calls' }, seesContent: false });
+  t.notOk(hidden.items[0]?.steps.some((step) => 'content' in step));
+  const lengths: number[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const page: Turns = await reading.ask(listTurns, { project, path: { conversation: 'long' }, query: { cursor } });
+    lengths.push(page.items[0]?.steps.length ?? 0);
+    cursor = page.next;
+  }
+  t.same(lengths, [100, 30], 'records of one time are each on one page');
 });
 
 t.test('a call without a conversation counts in the only one that its trace names', async (t) => {

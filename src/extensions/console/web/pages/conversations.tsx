@@ -1,7 +1,7 @@
 /** Conversations: the list, and one of them as a thread over its traces. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { ConversationRow, Turn, Turns } from '../../api/shapes.ts';
+import type { ConversationRow, StepRow, Turn, Turns } from '../../api/shapes.ts';
 import { projectPath } from '../data/api.ts';
 import { useSearch } from '../data/pages.ts';
 import { useAnswer, useNow } from '../data/resource.ts';
@@ -12,7 +12,7 @@ import { Loaded } from '../parts/states.tsx';
 import { Thread } from '../parts/thread.tsx';
 import { open, pageHref } from '../state/location.ts';
 import { isNarrow } from '../state/width.ts';
-import { age, cost, exactly, tokens, took } from '../text/figures.ts';
+import { age, cost, exactly, plural, tokens, took } from '../text/figures.ts';
 import { dateTime, msOf } from '../text/time.ts';
 import { visible } from '../text/visible.ts';
 import { MarkdownSwitch } from '../parts/text-block.tsx';
@@ -38,8 +38,8 @@ export function ConversationsPage({ project }: { project: string }): JSX.Element
           <>
             <h2>No conversation in this range</h2>
             <p>
-              Spans with <code>gen_ai.conversation.id</code>, <code>session.id</code> or a similar attribute make
-              conversations.
+              Spans and log records with <code>gen_ai.conversation.id</code>, <code>session.id</code> or a similar
+              attribute make conversations.
             </p>
           </>
         }
@@ -135,12 +135,12 @@ export function ConversationPage({ project, id }: { project: string; id: string 
                       setCursor(next);
                     }}
                   >
-                    Earlier traces
+                    {items[0]?.trace === null ? 'Earlier records' : 'Earlier traces'}
                   </Button>
                 </p>
               )}
               {[...loaded].reverse().map((turn) => (
-                <TurnView key={turn.trace.trace_id} turn={turn} />
+                <TurnView key={turn.trace?.trace_id ?? turn.steps[0]?.start_time_unix_nano} turn={turn} />
               ))}
             </>
           );
@@ -174,8 +174,26 @@ function ConversationHeader({ row }: { row: ConversationRow }): JSX.Element {
   );
 }
 
+/** Log records have no trace with spans to open. */
+function LoggedTurn({ steps }: { steps: readonly StepRow[] }): JSX.Element {
+  const count = plural(steps.length, 'log record');
+  return (
+    <article class="turn" aria-label={count}>
+      <h2 class="turn-head">
+        <span class="muted">{count}</span>
+      </h2>
+      {steps.length === 0 ? (
+        <p class="muted">No model call or message is among the records.</p>
+      ) : (
+        <Thread steps={steps} />
+      )}
+    </article>
+  );
+}
+
 function TurnView({ turn }: { turn: Turn }): JSX.Element {
   const { trace, steps, more_steps: isLonger } = turn;
+  if (trace === null) return <LoggedTurn steps={steps} />;
   return (
     <article class="turn" aria-label={visible(trace.name)}>
       <h2 class="turn-head">

@@ -23,8 +23,8 @@ export function Thread({ steps }: { steps: readonly StepRow[] }): JSX.Element {
   const readings = useMemo(() => read(steps), [steps]);
   return (
     <div class="thread">
-      {readings.map((reading) => (
-        <Step key={`${reading.step.span_id}.${reading.step.start_time_unix_nano}`} reading={reading} />
+      {readings.map((reading, index) => (
+        <Step key={`${reading.step.span_id ?? index}.${reading.step.start_time_unix_nano}`} reading={reading} />
       ))}
     </div>
   );
@@ -55,14 +55,20 @@ function messagesOf(step: StepRow): readonly Message[] {
 function Step({ reading }: { reading: Reading }): JSX.Element {
   const { step, earlier, fresh, isCut } = reading;
   const [showsAll, setShowsAll] = useState(false);
-  const href = `${pageHref('traces', step.trace_id)}#s=${step.span_id}`;
+  // Null: a log record outside of a span.
+  const href =
+    step.trace_id === null || step.span_id === null ? null : `${pageHref('traces', step.trace_id)}#s=${step.span_id}`;
   return (
     <section class={`step ${step.error ? 'bad-row' : ''}`} aria-label={visible(step.name)}>
       <header class="step-head">
         <Category category={step.category} />
-        <Link href={href}>
+        {href === null ? (
           <Name text={step.name} />
-        </Link>
+        ) : (
+          <Link href={href}>
+            <Name text={step.name} />
+          </Link>
+        )}
         {step.model === null || step.name.includes(step.model) ? null : (
           <span class="muted">
             <Name text={step.model} />
@@ -91,7 +97,7 @@ function Step({ reading }: { reading: Reading }): JSX.Element {
       )}
       {isCut ? (
         <p class="muted">
-          The content is cut. <Link href={href}>The span has all of it.</Link>
+          The content is cut. {href === null ? null : <Link href={href}>The span has all of it.</Link>}
         </p>
       ) : null}
     </section>
