@@ -57,7 +57,7 @@ const newestSource = Math.max(
 );
 if (flags.has('--if-needed') && modified(stamp) > newestSource) process.exit(0);
 // A first `npm start` would be silent for a long time.
-if (flags.has('--if-needed')) process.stderr.write('Building Sluice once, which takes about 20 seconds …\n');
+if (flags.has('--if-needed')) process.stderr.write('Building Sluice once, which takes about 15 seconds …\n');
 if (!existsSync(join(root, 'node_modules/typescript'))) {
   process.stderr.write('build: the development packages are missing; run `npm ci` first\n');
   process.exit(1);
