@@ -144,7 +144,7 @@ function orElse({ description, default: given, ...schema }: Schema, other: Schem
   };
 }
 
-/** A map without a value is an empty map, which may lack something. A schema without a rule admits everything anyway. */
+/** A map without a value is an empty map, which may lack something. A schema without a rule admits everything. */
 function orNothing(schema: Schema): Schema {
   const isRule = 'type' in schema || 'anyOf' in schema;
   return isRule && !mayLack(schema) ? orElse(schema, NOTHING) : schema;

@@ -1,4 +1,4 @@
-/** A mistake where the schema of a shipped component has alternatives is told as a mistake in the form that was meant. */
+/** Where the schema of a shipped component has alternatives, a mistake is told as one in the form that was meant. */
 import t from 'tap';
 import { COMPONENTS } from '../../src/components.ts';
 import { CompiledSchemas } from '../../src/config/compiled-schemas.ts';
