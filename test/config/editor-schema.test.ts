@@ -13,6 +13,7 @@ import { CompiledSchemas } from '../../src/config/compiled-schemas.ts';
 import { ConfigError } from '../../src/config/diagnostics.ts';
 import { editorSchema } from '../../src/config/editor-schema.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { isLong } from '../support/long.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 /** The checks in code are for what the schemas cannot express. */
@@ -115,6 +116,8 @@ function changed(value: unknown, [step, ...rest]: Path, change: Change): unknown
   return Array.isArray(value) ? entries.map(([, inner]) => inner) : Object.fromEntries(entries);
 }
 
+/** Ordinary runs change one in so many options. */
+const ORDINARY_STEP = 10;
 const VALUES: readonly unknown[] = ['zz', '', 0, 7, -1, 1.5, true, null, [], ['zz'], [7], {}, { zz: 1 }];
 const CHANGES: readonly (readonly [name: string, change: Change])[] = [
   ...VALUES.map((value) => [`= ${JSON.stringify(value)}`, (key) => [key, value]] as const satisfies [string, Change]),
@@ -128,7 +131,7 @@ t.test('both accept the configuration that the tests change', async (t) => {
 });
 
 t.test('a changed key or value is accepted by both or refused by both', { timeout: 300_000 }, async (t) => {
-  for (const path of pathsOf(base)) {
+  for (const path of pathsOf(base).filter((_, at) => isLong || at % ORDINARY_STEP === 0)) {
     const differing: string[] = [];
     for (const [name, change] of CHANGES) {
       const config = changed(base, path, change);

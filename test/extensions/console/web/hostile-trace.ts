@@ -34,8 +34,13 @@ const value = (text: string) => ({ stringValue: text });
 const attribute = (key: string, text: string) => ({ key, value: value(text) });
 const payload = (at: number): string => PAYLOADS[at % PAYLOADS.length] ?? '';
 
+interface HostileTrace {
+  readonly traceId: string;
+  readonly requests: readonly { readonly path: string; readonly body: object }[];
+}
+
 /** Every text column is filled; each span has other payloads. */
-export function hostileRequests(nowMs: number, conversation: string): readonly { path: string; body: object }[] {
+export function hostileTrace(nowMs: number, conversation: string): HostileTrace {
   const traceId = randomBytes(16).toString('hex');
   const root = randomBytes(8).toString('hex');
   const ns = (ms: number): string => String(BigInt(Math.floor(nowMs) - 10_000 + ms) * 1_000_000n);
@@ -62,7 +67,7 @@ export function hostileRequests(nowMs: number, conversation: string): readonly {
     spanId: root,
     attributes: [attribute(payload(at + 4), text)],
   }));
-  return [
+  const requests = [
     {
       path: '/v1/traces',
       body: { resourceSpans: [{ resource, scopeSpans: [{ scope: { name: payload(2) }, spans }] }] },
@@ -70,6 +75,7 @@ export function hostileRequests(nowMs: number, conversation: string): readonly {
     { path: '/v1/logs', body: { resourceLogs: [{ resource, scopeLogs: [{ logRecords }] }] } },
     { path: '/v1/metrics', body: { resourceMetrics: [{ resource, scopeMetrics: [{ metrics: metricsAt(ns(0)) }] }] } },
   ];
+  return { traceId, requests };
 }
 
 function attributesOf(at: number, conversation: string): readonly object[] {

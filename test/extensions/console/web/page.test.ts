@@ -8,7 +8,7 @@ import { makeDemo } from '../../../../src/cli/demo-application.ts';
 import { findChromium, launchChromium } from '../../../support/browser.ts';
 import { startConsole, type TestConsole } from '../../../support/console.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
-import { hostileRequests } from './hostile-trace.ts';
+import { hostileTrace } from './hostile-trace.ts';
 
 /** All pages in one browser, on a machine that does other work too. */
 const WHOLE_MS = 4 * PATIENCE_MS;
@@ -181,11 +181,8 @@ async function checkTrace(t: Test, page: Page): Promise<void> {
 
 /** Every page with texts that try to run a script or to load something. */
 async function visitHostile(t: Test, { console, page, faults, apiKey }: Scene, other: string): Promise<void> {
-  await send(console.daemon.url, apiKey, hostileRequests(Date.now(), CONVERSATION));
-  const { json } = await console.ask('/api/v1/projects/shop/traces', {
-    headers: { cookie: (await page.context().cookies()).map(({ name, value }) => `${name}=${value}`).join('; ') },
-  });
-  const id = json.items[0].trace_id as string;
+  const { traceId: id, requests } = hostileTrace(Date.now(), CONVERSATION);
+  await send(console.daemon.url, apiKey, requests);
   const visit = async (path: string, ready: string): Promise<void> => {
     await page.goto(`${console.origin}/p/shop/${path}`);
     await page.locator(ready).first().waitFor();

@@ -34,7 +34,7 @@ longTest(
     mount(t, folder, 'size=8m,mode=755');
     const { server } = serverFor(t, join(folder, 'data'));
     const refusal = { name: 'EmbeddedServerError', message: /No space left on device.*free some/s };
-    for (const size of [8, 24, 38]) {
+    for (const size of [8, 20, 27]) {
       execFileSync('mount', ['-o', `remount,size=${size}m`, folder]);
       await t.rejects(server.start(), refusal, `${size} MiB`);
     }
