@@ -77,10 +77,15 @@ export function openFolder(t: { teardown(task: () => Promise<void>): unknown }):
 const LOWEST_PORT = 20_000;
 const HIGHEST_PORT = 32_000;
 
+/** Ports of this process, which may not be in use yet. */
+const given = new Set<number>();
+
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(LOWEST_PORT, HIGHEST_PORT);
-    if (await canListen(port)) return port;
+    if (given.has(port) || !(await canListen(port))) continue;
+    given.add(port);
+    return port;
   }
 }
 
