@@ -23,7 +23,7 @@ export class ChildCommands implements OwnCommands {
   }
 
   async run(words: readonly string[], watch: CommandWatch): Promise<string> {
-    const { child, ended } = this.#start(words, watch);
+    const { child, ended } = this.#start(words, watch, constants.priority.PRIORITY_LOW);
     const printed: Buffer[] = [];
     child.stdout.on('data', (chunk: Buffer) => printed.push(chunk));
     child.stdin.end();
@@ -32,7 +32,8 @@ export class ChildCommands implements OwnCommands {
   }
 
   open(words: readonly string[], watch: CommandWatch): CommandSession {
-    const { child, ended } = this.#start(words, watch);
+    // A caller waits for each answer.
+    const { child, ended } = this.#start(words, watch, constants.priority.PRIORITY_BELOW_NORMAL);
     const waiting: Answer[] = [];
     createInterface({ input: child.stdout }).on('line', (text) => waiting.shift()?.resolve(text));
     // The process has ended, which `ended` tells.
@@ -55,7 +56,7 @@ export class ChildCommands implements OwnCommands {
   }
 
   /** `ended` rejects when the command fails. */
-  #start(words: readonly string[], { signal, line }: CommandWatch) {
+  #start(words: readonly string[], { signal, line }: CommandWatch, priority: number) {
     const { process, configWords } = this.#host;
     const { execPath, execArgv, argv, env } = process;
     const child = spawn(execPath, [...execArgv, argv[1] ?? '', ...words, ...configWords], {
@@ -65,7 +66,7 @@ export class ChildCommands implements OwnCommands {
       stdio: ['pipe', 'pipe', 'pipe'],
       windowsHide: true,
     });
-    yieldToIngest(child.pid);
+    yieldToIngest(child.pid, priority);
     const last: string[] = [];
     createInterface({ input: child.stderr }).on('line', (text) => {
       last.push(text.trim());
@@ -91,9 +92,9 @@ export class ChildCommands implements OwnCommands {
 }
 
 /** Before the process has threads, which have the priority of the first one. */
-function yieldToIngest(pid: number | undefined): void {
+function yieldToIngest(pid: number | undefined, priority: number): void {
   try {
-    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW);
+    if (pid !== undefined) setPriority(pid, priority);
   } catch {
     // It ended, or a sandbox refuses it.
   }
