@@ -114,7 +114,8 @@ export function conditionsOf(context: RequestContext, target: Target, parameters
   const { caller, query, reader } = context;
   return refusingFilters(() => {
     const filter: Filter = parseFilter(query.get('q') ?? '');
-    return compileFilter(filter, { target, seesContent: caller.seesContent, views: reader.views, parameters });
+    const options = { target, seesContent: caller.seesContent, views: reader.views, parameters };
+    return parameters.allOrNone(() => compileFilter(filter, options));
   });
 }
 

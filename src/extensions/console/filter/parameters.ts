@@ -13,6 +13,17 @@ export class Parameters {
     return `$${this.values.length}`;
   }
 
+  /** When `work` throws, the values that it added are removed: a value without a place is an error of PostgreSQL. */
+  allOrNone<Result>(work: () => Result): Result {
+    const before = this.values.length;
+    try {
+      return work();
+    } catch (error) {
+      this.values.length = before;
+      throw error;
+    }
+  }
+
   text(value: string): string {
     return `${this.add(value)}::text`;
   }

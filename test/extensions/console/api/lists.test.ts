@@ -225,6 +225,7 @@ t.test('conversations that only log records name are listed by their newest reco
     );
   t.same(await named({ q: 'user:u-2' }), ['calls']);
   t.same(await named({ q: '-kind:server' }), ['newest', 'spans'], 'log records cannot answer this');
+  t.same(await named({ q: 'user:u-1 -kind:server' }), ['newest', 'spans'], 'nor this, although they have a user');
   t.same(await named({ env: 'nowhere' }), []);
   t.same(
     await named({ from: at(2), to: at(7) }),
