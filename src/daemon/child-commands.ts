@@ -1,5 +1,6 @@
 /** Runs commands of Sluice as child processes, with the program, configuration and environment of this one. */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { constants, setPriority } from 'node:os';
 import { createInterface } from 'node:readline';
 import type { CommandSession, CommandWatch, OwnCommands } from '../component/capabilities/own-commands.ts';
@@ -23,7 +24,7 @@ export class ChildCommands implements OwnCommands {
   }
 
   async run(words: readonly string[], watch: CommandWatch): Promise<string> {
-    const { child, ended } = this.#start(words, watch, constants.priority.PRIORITY_LOW);
+    const { child, ended } = await this.#start(words, watch, constants.priority.PRIORITY_LOW);
     const printed: Buffer[] = [];
     child.stdout.on('data', (chunk: Buffer) => printed.push(chunk));
     child.stdin.end();
@@ -31,13 +32,11 @@ export class ChildCommands implements OwnCommands {
     return Buffer.concat(printed).toString();
   }
 
-  open(words: readonly string[], watch: CommandWatch): CommandSession {
+  async open(words: readonly string[], watch: CommandWatch): Promise<CommandSession> {
     // A caller waits for each answer.
-    const { child, ended } = this.#start(words, watch, constants.priority.PRIORITY_BELOW_NORMAL);
+    const { child, ended } = await this.#start(words, watch, constants.priority.PRIORITY_BELOW_NORMAL);
     const waiting: Answer[] = [];
     createInterface({ input: child.stdout }).on('line', (text) => waiting.shift()?.resolve(text));
-    // The process has ended, which `ended` tells.
-    child.stdin.on('error', () => undefined);
     const whole = ended.catch((error: unknown) => error).then((error) => error ?? new Error('it ended'));
     void whole.then((error) => {
       for (const { reject } of waiting.splice(0)) reject(error);
@@ -55,8 +54,8 @@ export class ChildCommands implements OwnCommands {
     };
   }
 
-  /** `ended` rejects when the command fails. */
-  #start(words: readonly string[], { signal, line }: CommandWatch, priority: number) {
+  /** Rejects when the command cannot be started. `ended` rejects when it fails. */
+  async #start(words: readonly string[], { signal, line }: CommandWatch, priority: number) {
     const { process, configWords } = this.#host;
     const { execPath, execArgv, argv, env } = process;
     const child = spawn(execPath, [...execArgv, argv[1] ?? '', ...words, ...configWords], {
@@ -66,7 +65,11 @@ export class ChildCommands implements OwnCommands {
       stdio: ['pipe', 'pipe', 'pipe'],
       windowsHide: true,
     });
+    // Without file descriptors for its streams, a child process does not even have them.
+    await once(child, 'spawn');
     yieldToIngest(child.pid, priority);
+    // The process has ended, which `ended` tells.
+    child.stdin.on('error', () => undefined);
     const last: string[] = [];
     createInterface({ input: child.stderr }).on('line', (text) => {
       last.push(text.trim());

@@ -14,8 +14,11 @@ export interface OwnCommands {
    * when it fails, with the last lines that it wrote.
    */
   run(words: readonly string[], watch: CommandWatch): Promise<string>;
-  /** As `run`, for a command that answers each line of its standard input with a line. */
-  open(words: readonly string[], watch: CommandWatch): CommandSession;
+  /**
+   * As `run`, for a command that answers each line of its standard input with a line. Rejects when it cannot be
+   * started.
+   */
+  open(words: readonly string[], watch: CommandWatch): Promise<CommandSession>;
 }
 
 export interface CommandSession {

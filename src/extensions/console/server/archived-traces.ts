@@ -205,9 +205,10 @@ class TraceReader {
   async end(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     if (!this.isUnused) this.#abort.abort();
-    const session = await this.#session;
-    session.end();
-    await session.ended;
+    // Without a session there is no process.
+    const session = await this.#session.catch(() => null);
+    session?.end();
+    await session?.ended;
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ServerFolder, handOver, makeOwnedFolder } from './server-folder.ts';
@@ -153,6 +154,8 @@ async function runAs(
     signal,
     killSignal: 'SIGKILL',
   });
+  // Without file descriptors for its streams, a child process does not even have them.
+  await once(child, 'spawn');
   let output = '';
   const collect = (chunk: Buffer): void => {
     output = (output + chunk.toString('utf8')).slice(-MAX_OUTPUT);

@@ -48,7 +48,7 @@ function start(t: Teardown, limits: Partial<Limits> = {}) {
   const processes: FakeProcess[] = [];
   const commands: OwnCommands = {
     run: () => Promise.reject(new Error('not used')),
-    open: (_, { signal }) => {
+    open: async (_, { signal }) => {
       const process = new FakeProcess(signal);
       processes.push(process);
       return process;
@@ -150,4 +150,18 @@ t.test('when the last client has gone away, the process ends', async (t) => {
   leaving[1]?.abort(new ConsoleError('request_timeout'));
   t.equal(await answers[1], 'request_timeout');
   t.ok(processes[0]?.isEnded);
+});
+
+t.test('a process that cannot be started is an archive that cannot be read', async (t) => {
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown): void => void unhandled.push(reason);
+  process.on('unhandledRejection', note);
+  t.teardown(async () => void process.off('unhandledRejection', note));
+  const fails = (): Promise<never> => Promise.reject(new Error('EMFILE'));
+  const traces = new ArchivedTraces({ run: fails, open: fails }, LOGGER, LIMITS);
+  t.equal(await codeOf(traces.answer(A, QUESTION, LIVE)), 'archive_unavailable');
+  t.equal(await codeOf(traces.answer(A, QUESTION, LIVE)), 'archive_unavailable', 'and again');
+  traces.stop();
+  await turn();
+  t.same(unhandled, []);
 });
