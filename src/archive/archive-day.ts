@@ -64,7 +64,7 @@ export async function archiveDay(work: Work, day: OpenDay): Promise<ArchivedFile
   work.report('seal', day, 0);
   await seal(query, day);
   work.report('plan', day, 0);
-  const job = await plan(query, day);
+  const job = await plan(query, day, null);
   await query('BEGIN ISOLATION LEVEL REPEATABLE READ');
   try {
     const file = await archiveRecords(work, day, job);

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { Query } from '../component/capabilities/postgres.ts';
 import { removeLeftOver, storeFile, type Work } from './archive-day.ts';
 import { fetchPublished } from './archived-file.ts';
-import { type DayOfTable, type Job, keyOf, type PublishedJob, publishedJobs, recordFile } from './lake-jobs.ts';
+import { type DayOfTable, type Job, keyOf, plan, type PublishedJob, publishedJobs, recordFile } from './lake-jobs.ts';
 import { LAKE_TABLES, type LakeSignal, type LakeTable, tableOf } from './lake-table.ts';
 import { deleteRemoved } from './removed-files.ts';
 import { conditionOf, type Erasure, readErasures } from './requested-erasures.ts';
@@ -75,7 +75,7 @@ async function eraseIn(work: Work, file: File, condition: string): Promise<numbe
     if (wanted.figures.records === '0') {
       await query("UPDATE sluice.lake_jobs SET state = 'removed' WHERE id = $1", [job.id]);
     } else {
-      const next = await planReplacement(query, file);
+      const next = await plan(query, file, job);
       const stored = await storeFile(work, { day: { table, day }, job: next, staging, wanted });
       await query('BEGIN');
       await recordFile(query, { job: next, figures: wanted.figures, ...stored });
@@ -90,17 +90,6 @@ async function eraseIn(work: Work, file: File, condition: string): Promise<numbe
   } finally {
     await rm(path, { force: true });
   }
-}
-
-/** The planned job, which an interrupted run left, or a new one. A put of that run which arrives late has its key. */
-async function planReplacement(query: Query, { table: { signal }, day, job }: File): Promise<Job> {
-  const { rows } = await query(
-    `WITH left_over AS (SELECT id, token FROM sluice.lake_jobs WHERE signal = $1 AND day = $2 AND replaces = $3 AND state = 'planned'),
-       made AS (INSERT INTO sluice.lake_jobs (signal, day, replaces) SELECT $1, $2, $3 WHERE NOT EXISTS (SELECT FROM left_over) RETURNING id, token)
-     SELECT id::text, token::text FROM left_over UNION ALL SELECT id::text, token::text FROM made`,
-    [signal, day, job.id],
-  );
-  return { id: String(rows[0]?.['id']), token: String(rows[0]?.['token']) };
 }
 
 /**

@@ -178,13 +178,19 @@ export async function withShortLock(
   }
 }
 
-/** The planned job of the day, which an interrupted run left, or a new one. */
-export async function plan(query: Query, { table: { signal }, day }: OpenDay): Promise<Job> {
+/**
+ * The planned job, which an interrupted run left, or a new one. A put of that run which arrives late has its key.
+ * `replaces`: the job whose file the new one replaces; null for the records of the day.
+ */
+export async function plan(query: Query, { table, day }: DayOfTable, replaces: Job | null): Promise<Job> {
   const { rows } = await query(
-    `WITH left_over AS (SELECT id, token FROM sluice.lake_jobs WHERE signal = $1 AND day = $2 AND state = 'planned' AND replaces IS NULL),
-       made AS (INSERT INTO sluice.lake_jobs (signal, day) SELECT $1, $2 WHERE NOT EXISTS (SELECT FROM left_over) RETURNING id, token)
+    `WITH wanted AS (SELECT $1::text AS signal, $2::date AS day, $3::int8 AS replaces),
+       left_over AS (SELECT j.id, j.token FROM sluice.lake_jobs j JOIN wanted w ON j.signal = w.signal AND j.day = w.day
+         AND j.replaces IS NOT DISTINCT FROM w.replaces WHERE j.state = 'planned'),
+       made AS (INSERT INTO sluice.lake_jobs (signal, day, replaces) SELECT * FROM wanted
+         WHERE NOT EXISTS (SELECT FROM left_over) RETURNING id, token)
      SELECT id::text, token::text FROM left_over UNION ALL SELECT id::text, token::text FROM made`,
-    [signal, day],
+    [table.signal, day, replaces?.id ?? null],
   );
   return { id: String(rows[0]?.['id']), token: String(rows[0]?.['token']) };
 }

@@ -43,7 +43,7 @@ export async function withArchiveWork<Result>(
   use: (work: Work) => Promise<Result>,
 ): Promise<Result> {
   await removeRests(process);
-  const folder = await mkdtemp(join(tmpdir(), `${FOLDER}${process.pid}-`));
+  const folder = await makeWorkFolder(process);
   const progress = progressLines((text) => terminal.say(text));
   const report = (step: Step, { table, day }: DayOfTable, rows: number): void =>
     progress({ unit: `${table.signal} of ${day}, ${step}`, rows, bytes: 0, share: null });
@@ -60,6 +60,9 @@ export async function withArchiveWork<Result>(
     await rm(folder, { recursive: true, force: true });
   }
 }
+
+/** A temporary folder. A later run removes it when this process was killed. */
+export const makeWorkFolder = ({ pid }: NodeJS.Process): Promise<string> => mkdtemp(join(tmpdir(), `${FOLDER}${pid}-`));
 
 /** The folders of runs that were killed, which can be as large as a day. */
 async function removeRests(host: NodeJS.Process): Promise<void> {

@@ -1,5 +1,7 @@
 /** Loads archived traces for a list of the newest ones, until the list is full. */
 import type { ArchivedFile } from '../archive/reading/archived-files.ts';
+import { dayNear } from './archived-range.ts';
+import { filesWithTraces } from './archived-trace.ts';
 import type { Lake } from './lake.ts';
 
 const DAY_MS = 86_400_000;
@@ -24,11 +26,8 @@ export async function loadNewest(
   { project, since, limit }: ListSearch,
   readTimes: () => Promise<readonly bigint[]>,
 ): Promise<void> {
-  const files = lake.files.filter(
-    ({ signal, projects }) => signal !== 'metric_points' && (project === null || projects.includes(project)),
-  );
-  const first = since === null ? '' : dayAt(Number(BigInt(since) / NS_PER_MS));
-  const days = [...new Set(files.map(({ day }) => day))].filter((day) => day >= first);
+  const files = filesWithTraces(lake.files, { project, since: null });
+  const days = [...new Set(filesWithTraces(files, { project, since }).map(({ day }) => day))];
   const isFull = async (beforeNs: bigint): Promise<boolean> => {
     const last = (await readTimes())[limit - 1];
     return last !== undefined && last > beforeNs;
@@ -50,13 +49,12 @@ export async function loadNewest(
   }
 }
 
-const dayAt = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 const startOf = (day = ''): bigint => BigInt(Date.parse(day)) * NS_PER_MS;
 const endOf = (day = ''): bigint => startOf(day) + BigInt(DAY_MS) * NS_PER_MS;
 
 /** A trace may have records on the day before and after. */
 function filesNear(files: readonly ArchivedFile[], window: readonly string[]): readonly ArchivedFile[] {
   const [newest = '', oldest = ''] = [window[0], window.at(-1)];
-  const [from, to] = [dayAt(Date.parse(oldest) - DAY_MS), dayAt(Date.parse(newest) + DAY_MS)];
+  const [from, to] = [dayNear(oldest, -1), dayNear(newest, 1)];
   return files.filter(({ day }) => day >= from && day <= to);
 }

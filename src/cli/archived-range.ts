@@ -16,6 +16,10 @@ export interface ArchivedRange {
 
 export const dayOf = (ns: bigint): string => new Date(Number(ns / NS_PER_MS)).toISOString().slice(0, 10);
 
+/** The day so many days after another one. */
+export const dayNear = (day: string, days: number): string =>
+  new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
+
 /**
  * The files that can have records of the range, or of traces that reach into it: `marginNs` is added on both sides. A
  * span is in the file of its day. Other records are in the file of the day they arrived, and files have their times.

@@ -2,15 +2,14 @@
 import type { ArchivedFile } from '../archive/reading/archived-files.ts';
 import type { FoundTrace } from '../archive/reading/archived-rows.ts';
 import type { TraceRange } from '../archive/reading/partial-file.ts';
-import { dayOf } from './archived-range.ts';
+import { NEAR_NS } from '../component/archived-day.ts';
+import { dayNear, dayOf } from './archived-range.ts';
 import type { Lake } from './lake.ts';
 
 const ID_LENGTH = 32;
 const SPAN_ID_LENGTH = 16;
 const DAY_MS = 86_400_000;
 const NS_PER_MS = 1_000_000n;
-/** Log records belong to the day they arrived, and clocks differ: files this near to a trace may have its records. */
-const NEAR_NS = 3_600_000_000_000n;
 
 /** Traces of which the error message names the spans. */
 const MOST_FOUND = 5;
@@ -43,7 +42,11 @@ export async function loadTrace(lake: Lake, search: TraceSearch): Promise<void> 
     const timeOf = (name: string): bigint => (claim[name] === null ? createdNs : BigInt(String(claim[name])));
     const [id, project] = [String(claim['trace_id']), String(claim['project'])];
     const files = filesBetween(lake.files, timeOf('first_ns'), timeOf('last_ns'));
-    await lake.load({ files: filesOf(files, project), project, traces: [{ from: id, to: id }] });
+    await lake.load({
+      files: filesWithTraces(files, { project, since: null }),
+      project,
+      traces: [{ from: id, to: id }],
+    });
   }
   await lake.complete();
 }
@@ -52,8 +55,7 @@ export async function loadTrace(lake: Lake, search: TraceSearch): Promise<void> 
 export async function loadTraceOfSpan(lake: Lake, { id, project, since }: TraceSearch): Promise<void> {
   const prefix = id.toLowerCase();
   const [from, to] = [prefix.padEnd(SPAN_ID_LENGTH, '0'), prefix.padEnd(SPAN_ID_LENGTH, 'f')];
-  const files = since === null ? lake.files : lake.files.filter(({ day }) => day >= dayOf(BigInt(since)));
-  const spans = filesOf(files, project).filter(({ signal }) => signal === 'spans');
+  const spans = filesWithTraces(lake.files, { project, since }).filter(({ signal }) => signal === 'spans');
   for (const day of new Set(spans.map((file) => file.day))) {
     const ofDay = spans.filter((file) => file.day === day);
     const where = { spans: `span_id BETWEEN '${from}' AND '${to}'` };
@@ -66,14 +68,12 @@ export async function loadTraceOfSpan(lake: Lake, { id, project, since }: TraceS
 
 /** Loads the records of traces from the files of the days around those on which they were found. */
 export async function loadFound(lake: Lake, found: readonly FoundTrace[]): Promise<void> {
-  const dayNear = (day: string, days: number): string =>
-    new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
   const wanted = found.map(({ project, traceId, day }) => ({
     ...{ project, traceId },
     from: dayNear(day, -1),
     to: dayNear(day, 1),
   }));
-  for (const file of filesOf(lake.files, null)) {
+  for (const file of filesWithTraces(lake.files, { project: null, since: null })) {
     const near = wanted.filter(
       ({ project, from, to }) => file.day >= from && file.day <= to && file.projects.includes(project),
     );
@@ -84,10 +84,17 @@ export async function loadFound(lake: Lake, found: readonly FoundTrace[]): Promi
   await lake.complete();
 }
 
-export const filesOf = (files: readonly ArchivedFile[], project: string | null): readonly ArchivedFile[] =>
-  files.filter(
-    ({ signal, projects }) => signal !== 'metric_points' && (project === null || projects.includes(project)),
+/** Of spans and log records. */
+export function filesWithTraces(
+  files: readonly ArchivedFile[],
+  { project, since }: Omit<TraceSearch, 'id'>,
+): readonly ArchivedFile[] {
+  const first = since === null ? '' : dayOf(BigInt(since));
+  return files.filter(
+    ({ signal, day, projects }) =>
+      signal !== 'metric_points' && day >= first && (project === null || projects.includes(project)),
   );
+}
 
 /** Those with times near the trace, and those of its days. Late records can be in files of later days. */
 function filesBetween(files: readonly ArchivedFile[], firstNs: bigint, lastNs: bigint): readonly ArchivedFile[] {
@@ -104,8 +111,7 @@ function filesBetween(files: readonly ArchivedFile[], firstNs: bigint, lastNs: b
  * no records, as a trace lasts minutes.
  */
 async function searchBackwards(lake: Lake, traces: TraceRange, { project, since }: TraceSearch): Promise<void> {
-  const first = since === null ? '' : dayOf(BigInt(since));
-  const files = filesOf(lake.files, project).filter(({ day }) => day >= first);
+  const files = filesWithTraces(lake.files, { project, since });
   let found: string | null = null;
   for (const day of new Set(files.map((file) => file.day))) {
     if (found !== null && Date.parse(found) - Date.parse(day) > DAY_MS) return;

@@ -2,9 +2,7 @@
  * Archived days for the commands that read stored telemetry. A command asks for the rows that it needs; they are read
  * in its own process, and its queries then see them beside those of PostgreSQL.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { Duck, MissingPackage } from '../archive/duckdb.ts';
 import { type ArchivedFile, readPlace } from '../archive/reading/archived-files.ts';
 import {
@@ -20,8 +18,9 @@ import {
 } from '../archive/reading/archived-rows.ts';
 import { COMBINED } from '../archive/reading/combined-tables.ts';
 import type { ObjectStore } from '../archive/store/object-store.ts';
-import { openStore } from '../archive/store/open-store.ts';
 import { readViews } from '../extensions/postgres/schema-state.ts';
+import { openPlace } from './archive-place.ts';
+import { makeWorkFolder } from './archive-work.ts';
 import type { Call } from './command.ts';
 import type { Options } from './options.ts';
 import type { Reader } from './reader.ts';
@@ -29,8 +28,6 @@ import { formatBytes, plural } from './view/format.ts';
 
 /** Of DuckDB, which sorts and filters rows. The process needs some 250 MiB more. */
 const MEMORY_BYTES = 512 * 2 ** 20;
-/** A name with a colon. A single letter is a drive. */
-const URL_FORM = /^[a-z][a-z0-9+.-]+:/iu;
 
 export const LAKE_OPTION = {
   lake: {
@@ -174,14 +171,14 @@ export class Lake {
     const { call, session, columns } = this.#context;
     const place = call.values.text('lake') ?? (await readPlace(session.query));
     if (place === null) return this.#refuse(files, 'no run has recorded where they are', 'Name it with --lake DIR.');
-    const folder = await mkdtemp(join(tmpdir(), `sluice-archive-${call.process.pid}-`));
-    const url = URL_FORM.test(place) ? place : resolve(call.process.cwd(), place);
-    const store = openStore(url, { environment: call.process.env });
+    const store = openPlace(call, place);
+    const folder = await makeWorkFolder(call.process);
     let duck: Duck;
     try {
       duck = await Duck.open({ memoryBytes: MEMORY_BYTES, folder });
     } catch (error) {
       await rm(folder, { recursive: true, force: true });
+      await store.close();
       if (!(error instanceof MissingPackage)) throw error;
       return this.#refuse(files, error.message, error.hint ?? '');
     }

@@ -1,10 +1,17 @@
 /**
- * What the archive and retention must agree about, as SQL: the day of a row, and whether a table has the seal. The
- * archive seals the table of a day with a trigger that notes each record stored later.
+ * What the archive, its readers and retention must agree about: the day of a row, whether a table has the seal, and how
+ * far the records of a trace can be from it. The archive seals the table of a day with a trigger that notes each record
+ * stored later.
  */
 
 /** The name of the trigger. */
 export const SEAL = 'sluice_archive';
+
+/**
+ * Log records belong to the day they arrived, and clocks differ: files within this time of a trace, in nanoseconds, may
+ * have its records.
+ */
+export const NEAR_NS = 3_600_000_000_000n;
 
 /** Whether a table is sealed. `table`: an expression of its oid. */
 export const isSealed = (table: string): string =>
@@ -15,9 +22,10 @@ export type DayColumn = 'received_at' | 'start_time_unix_nano';
 
 /** The UTC day of a row, as a date. */
 export const dayOfRow = (column: DayColumn): string =>
-  column === 'received_at'
-    ? "(received_at AT TIME ZONE 'UTC')::date"
-    : "(date '1970-01-01' + (start_time_unix_nano / 86400000000000)::int4)";
+  column === 'received_at' ? "(received_at AT TIME ZONE 'UTC')::date" : dayOfNs(column);
+
+/** The UTC day of an int8 expression in Unix nanoseconds, as a date. */
+export const dayOfNs = (ns: string): string => `(date '1970-01-01' + (${ns} / 86400000000000)::int4)`;
 
 /**
  * Whether PostgreSQL does not have the day of a job `j` of `sluice.lake_jobs` any more, except late records. The

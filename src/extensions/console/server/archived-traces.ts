@@ -4,7 +4,7 @@
  * idle or old.
  */
 import type { CommandSession, OwnCommands } from '../../../component/capabilities/own-commands.ts';
-import { IS_DROPPED } from '../../../component/archived-day.ts';
+import { dayOfNs, IS_DROPPED, NEAR_NS } from '../../../component/archived-day.ts';
 import type { Logger } from '../../../component/logger.ts';
 import { CONSOLE_ERRORS, ConsoleError, type ConsoleErrorCode } from '../errors.ts';
 import type { Caller, DownloadReply, Reply, RequestReader } from './route.ts';
@@ -45,10 +45,7 @@ export interface Limits {
 
 const LIMITS: Limits = { processes: 2, answerMs: 60_000, idleMs: 30_000, lifeMs: 120_000 };
 const TRACE_ID = /^[0-9a-f]{32}$/iu;
-/** As the reader of the lake: files this near to a trace may have its records. */
-const NEAR_NS = 3_600_000_000_000;
 const LATEST_NS = '9000000000000000000';
-const DAY_OF = (ns: string): string => `(date '1970-01-01' + (${ns} / 86400000000000)::int4)`;
 const ARRIVED = '(extract(epoch FROM t.created_at) * 1000)::int8 * 1000000';
 const FIRST = `(greatest(coalesce(t.first_ns, ${ARRIVED}), ${NEAR_NS}) - ${NEAR_NS})`;
 const LAST = `(least(coalesce(t.last_ns, ${ARRIVED}), ${LATEST_NS}) + ${NEAR_NS})`;
@@ -58,7 +55,7 @@ const IS_ARCHIVED = `
     SELECT FROM sluice.lake_jobs j
     LEFT JOIN sluice.traces t ON t.trace_id = $1::bytea AND ($2::text IS NULL OR t.project = $2::text)
     WHERE j.state = 'published' AND j.signal <> 'metric_points' AND ($2::text IS NULL OR $2::text = ANY (j.projects))
-      AND (t.trace_id IS NULL OR j.day BETWEEN ${DAY_OF(FIRST)} AND ${DAY_OF(LAST)}
+      AND (t.trace_id IS NULL OR j.day BETWEEN ${dayOfNs(FIRST)} AND ${dayOfNs(LAST)}
         OR (j.min_ns <= ${LAST} AND j.max_ns >= ${FIRST}))
       AND ${IS_DROPPED}) AS archived`;
 
