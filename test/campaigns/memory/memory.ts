@@ -14,7 +14,7 @@ import { gzipSync } from 'node:zlib';
 import { parseArgs } from 'node:util';
 import { freePort, startExecutable } from '../../support/executable.ts';
 import { BODY_KINDS, type BodyKind } from './bodies.ts';
-import { openMemoryGroup, residentMiB } from './limited-process.ts';
+import { openMemoryGroup, residentMiB } from '../../support/limited-process.ts';
 
 const MIB = 1_048_576;
 const LIMIT_BYTES = 768 * MIB;

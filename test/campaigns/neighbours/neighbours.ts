@@ -3,13 +3,14 @@
  * after it. Fails when the honest project gets another answer than 200, or waits longer than the bound.
  *
  *   node dist/test/campaigns/neighbours/neighbours.js
- *     [--seconds 3] [--bound 20] [--floor 100] [--only NAME] [--sibling] [--answers] [--control]
+ *     [--seconds 3] [--bound 20] [--floor 100] [--only NAME] [--sibling] [--answers] [--control] [--limited]
  *
  * `--seconds` is the time of each attack, `--bound` the allowed ratio of the p99 to the p99 alone, and `--floor` the
  * milliseconds below which a p99 always passes. `--sibling`: the honest client has a key of the hostile project.
  * `--answers`: only the answers are judged, as on a machine with other work. `--control`: each attack is first made on
  * another daemon, which takes the same processor and disk from the honest client but shares nothing else with it. The
- * p99 beside that one is the measure instead of the p99 alone.
+ * p99 beside that one is the measure instead of the p99 alone. `--limited`: the daemon and its database have 768 MiB of
+ * memory; the kernel may kill none of them, and the daemon may take 512 MiB.
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
@@ -23,6 +24,9 @@ import { HONEST_KEY, type Ports, type Scene, SIBLING_KEY, startScene } from './s
 /** The time of an attack before the measurement, in which some make their bodies. */
 const LEAD_MS = 1000;
 const RECOVERY_MS = 500;
+const MIB = 1_048_576;
+const LIMIT_BYTES = 768 * MIB;
+const MOST_MIB = 512;
 
 const { values } = readArguments(import.meta.url, {
   options: {
@@ -33,6 +37,7 @@ const { values } = readArguments(import.meta.url, {
     sibling: { type: 'boolean', default: false },
     answers: { type: 'boolean', default: false },
     control: { type: 'boolean', default: false },
+    limited: { type: 'boolean', default: false },
   },
 });
 const [seconds, bound, floor] = [Number(values.seconds), Number(values.bound), Number(values.floor)];
@@ -84,16 +89,16 @@ async function besides(name: string, ports: Ports): Promise<readonly [Seen, Daem
 }
 
 /** A daemon with the trace of the honest project that attacks try to write to. */
-async function startClaimed(): Promise<Scene> {
-  const scene = await startScene();
+async function startClaimed(limitBytes: number | null): Promise<Scene> {
+  const scene = await startScene(limitBytes);
   const owner = new Honest(scene.ports.http);
   await owner.claim();
   owner.close();
   return scene;
 }
 
-const scene = await startClaimed();
-const controlScene = values.control ? await startClaimed() : null;
+const scene = await startClaimed(values.limited ? LIMIT_BYTES : null);
+const controlScene = values.control ? await startClaimed(null) : null;
 const honest = new Honest(scene.ports.http, values.sibling ? SIBLING_KEY : HONEST_KEY);
 const faults: string[] = [];
 try {
@@ -114,6 +119,12 @@ try {
       faults.push(`${name}: p99 ${milliseconds(p99Of(seen))} ms`);
     before = after;
     if (scene.ended() !== null) throw new Error(`the daemon ended with ${scene.ended()} beside "${name}"`);
+    if (values.limited && scene.memory().kills > 0) throw new Error(`a process was killed for memory beside "${name}"`);
+  }
+  if (values.limited) {
+    const { peakMiB } = scene.memory();
+    console.log(`the daemon took at most ${peakMiB.toFixed(0)} MiB, and no process was killed`);
+    if (peakMiB > MOST_MIB) faults.push(`${peakMiB.toFixed(0)} MiB are above ${MOST_MIB}`);
   }
 } finally {
   honest.close();

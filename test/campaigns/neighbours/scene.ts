@@ -5,6 +5,7 @@ import { chmod, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BIN, freePort } from '../../support/executable.ts';
+import { openMemoryGroup, residentMiB } from '../../support/limited-process.ts';
 import type { DaemonFigures } from './daemon-watch.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 
@@ -26,8 +27,17 @@ export interface Ports {
   readonly grpc: number;
 }
 
+/** What the daemon took of a limit of memory. */
+export interface MemoryFigures {
+  /** The highest resident memory of the daemon, in MiB. */
+  readonly peakMiB: number;
+  /** Processes of the daemon and its database that the kernel killed. */
+  readonly kills: number;
+}
+
 export interface Scene {
   readonly ports: Ports;
+  memory(): MemoryFigures;
   /** Of the daemon, since the last call. */
   figures(): Promise<DaemonFigures>;
   /** Null while it runs. */
@@ -63,7 +73,8 @@ service:
     metrics: *all
 `;
 
-export async function startScene(): Promise<Scene> {
+/** `limitBytes`: of the memory of the daemon and its database; null: none. */
+export async function startScene(limitBytes: number | null): Promise<Scene> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-neighbours-'));
   // As root, the embedded server runs as another user, which must be able to read the folder.
   await chmod(folder, 0o755);
@@ -80,6 +91,10 @@ export async function startScene(): Promise<Scene> {
     },
     stdio: ['ignore', log.fd, log.fd, 'ipc'],
   });
+  const group = limitBytes === null ? null : openMemoryGroup(limitBytes);
+  if (limitBytes !== null && group === null) throw new Error('this user may not limit memory here');
+  group?.add(child.pid ?? 0);
+  const memory = (): MemoryFigures => ({ peakMiB: residentMiB(child.pid ?? 0).peak, kills: group?.kills ?? 0 });
   const figures = async (): Promise<DaemonFigures> => {
     const answer = once(child, 'message');
     child.send('figures');
@@ -90,6 +105,7 @@ export async function startScene(): Promise<Scene> {
     child.kill('SIGTERM');
     await ended;
     await log.close();
+    group?.remove();
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   };
   const deadline = Date.now() + PATIENCE_MS;
@@ -98,7 +114,7 @@ export async function startScene(): Promise<Scene> {
       throw new Error(`the daemon does not serve; see ${folder}/log`);
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
-  return { ports, figures, ended: () => child.exitCode ?? child.signalCode, stop };
+  return { ports, memory, figures, ended: () => child.exitCode ?? child.signalCode, stop };
 }
 
 const isServing = (port: number): Promise<boolean> =>
