@@ -68,6 +68,29 @@ export const alternativesOf = ({ schema }: ErrorObject): readonly Schema[] =>
 export const requiredKeys = (schema: Schema): readonly string[] =>
   Array.isArray(schema['required']) ? schema['required'].map(String) : [];
 
+/** The keys of those alternatives that require any. */
+export const keysOfForms = (alternatives: readonly Schema[]): readonly (readonly string[])[] =>
+  alternatives.map(requiredKeys).filter((required) => required.length > 0);
+
+/** The keys of those alternatives whose required keys the map has. */
+export const givenForms = (alternatives: readonly Schema[], map: unknown): readonly (readonly string[])[] =>
+  keysOfForms(alternatives).filter((required) => required.every((key) => Object.hasOwn(map as object, key)));
+
+/** The alternatives beside a dependency. */
+export const formsOf = (schema: Schema | undefined): readonly Schema[] =>
+  Array.isArray(schema?.['oneOf']) ? (schema['oneOf'] as readonly Schema[]) : [];
+
+/**
+ * The key that needs other keys, in a map that has another alternative completely: the key is the mistake, not the
+ * absence of the others.
+ */
+export function excludedKey({ keyword, params, parentSchema, data }: ErrorObject): string | null {
+  if (keyword !== 'dependencies') return null;
+  const key = String(params['property']);
+  const [given] = givenForms(formsOf(parentSchema), data);
+  return given === undefined || given.includes(key) ? null : key;
+}
+
 /** The option that a map lacks. A dependency is reported like a required option. */
 export const lackingKey = ({ keyword, params }: ErrorObject): string | null =>
   keyword === 'required' || keyword === 'dependencies' ? String(params['missingProperty']) : null;

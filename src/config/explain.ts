@@ -4,7 +4,17 @@ import { expressionFault } from '../component/expression.ts';
 import { suggest } from '../component/nearest.ts';
 import { formatPath, isMissing, keyOriginAt, type Node, nodeAt, type Path } from './node.ts';
 import { type Diagnostics, quote } from './diagnostics.ts';
-import { alternativesOf, essential, lackingKey, requiredKeys, unknownKeyOf } from './essential.ts';
+import {
+  alternativesOf,
+  essential,
+  excludedKey,
+  formsOf,
+  givenForms,
+  keysOfForms,
+  lackingKey,
+  requiredKeys,
+  unknownKeyOf,
+} from './essential.ts';
 import { applicable, childSchemas, isHidden, isSecret, jsonTypeOf, knownKeys, type Schema, typesOf } from './schema.ts';
 import { printable } from './source.ts';
 import { formatByteSize, formatDuration } from './units.ts';
@@ -24,21 +34,23 @@ interface Words {
 export function explain(errors: readonly ErrorObject[], checked: Checked): void {
   for (const error of essential(errors)) {
     const at = stepsOf(error.instancePath);
-    const lacking = lackingKey(error);
+    const excluded = excludedKey(error);
+    const lacking = excluded === null ? lackingKey(error) : null;
     const unknown = unknownKeyOf(error);
     if (isMissing(checked.node, lacking === null ? at : [...at, lacking])) continue;
     if (unknown !== null) unknownKey(unknown, at, error, checked);
     else {
-      const origin = lacking === null ? originOf(error, at, checked) : keyOf(at, checked);
+      const origin = lacking === null ? originOf(error, at, excluded, checked) : keyOf(at, checked);
       const { message, hint } = wordsFor(error, at, checked);
       checked.diagnostics.error(origin, message, hint);
     }
   }
 }
 
-/** An error about the name of a key is reported at the key. */
-function originOf({ propertyName }: ErrorObject, at: Path, { node }: Checked) {
-  return propertyName === undefined ? nodeAt(node, at).origin : keyOriginAt(node, [...at, propertyName]);
+/** An error about the name of a key, or about its presence, is reported at the key. */
+function originOf({ propertyName }: ErrorObject, at: Path, excluded: string | null, { node }: Checked) {
+  const key = propertyName ?? excluded;
+  return key === null ? nodeAt(node, at).origin : keyOriginAt(node, [...at, key]);
 }
 
 /** A missing option is reported at the key of the map that lacks it. */
@@ -112,6 +124,8 @@ function wordsFor(error: ErrorObject, at: Path, checked: Checked): Words {
   switch (error.keyword) {
     case 'required':
     case 'dependencies': {
+      const excluded = excludedKey(error);
+      if (excluded !== null) return excludedWords(error, subject, excluded);
       const key = String(params['missingProperty']);
       return { message: `${subject} lacks the option ${quote(key)}`, hint: hintFor(key, at, checked) };
     }
@@ -174,12 +188,27 @@ function choiceWords(error: ErrorObject, must: Must, shown: string): Words {
   const types = [...new Set(alternatives.flatMap(typesOf))];
   const type = jsonTypeOf(error.data);
   if (types.length > 0 && !types.includes(type)) return must(`${typeNames(types)}, not ${shown}`, hint);
-  const keys = alternatives.map(requiredKeys).filter((required) => required.length > 0);
-  if (type !== 'object' || keys.length === 0) return must(`one of the forms it may have, not ${shown}`, hint);
-  const either = keys.map((required) => required.join(' with ')).join(', or ');
-  const given = keys.filter((required) => required.every((key) => Object.hasOwn(error.data as object, key)));
+  if (type !== 'object' || keysOfForms(alternatives).length === 0)
+    return must(`one of the forms it may have, not ${shown}`, hint);
+  const either = formsInWords(alternatives);
+  const given = givenForms(alternatives, error.data);
   return must(given.length > 1 ? `given only one of these: ${either}` : `given ${either}`, hint);
 }
+
+/** The map has one form completely, and a key of another form. */
+function excludedWords({ data, parentSchema }: ErrorObject, subject: string, key: string): Words {
+  const forms = formsOf(parentSchema);
+  const [given = []] = givenForms(forms, data);
+  return {
+    message: `${subject} may not have the option ${quote(key)} beside ${given.map(quote).join(' and ')}`,
+    hint: `it has either ${formsInWords(forms)}`,
+  };
+}
+
+const formsInWords = (forms: readonly Schema[]): string =>
+  keysOfForms(forms)
+    .map((required) => required.join(' with '))
+    .join(', or ');
 
 function collectionWords(error: ErrorObject, subject: string): Words {
   const { limit } = error.params;

@@ -85,8 +85,13 @@ const CASES: readonly (readonly [processors: string, expected: readonly string[]
   [redact('{ name: a, patern: x }'), [`patern | unknown option "patern" in ${RULE} | did you mean "pattern"?`]],
   [
     redact('{ preset: email, name: a }'),
-    [`{ preset: email, name: a } | ${RULE} lacks the option "pattern" | ${PATTERN}`],
+    [`name | ${RULE} may not have the option "name" beside "preset" | it has either preset, or name with pattern`],
   ],
+  [
+    redact('{ replacement: x, pattern: a, preset: email }'),
+    [`pattern | ${RULE} may not have the option "pattern" beside "preset" | it has either preset, or name with pattern`],
+  ],
+  [redact('{ preset: email, nmae: a }'), [`nmae | unknown option "nmae" in ${RULE} | did you mean "name"?`]],
   [
     redact('{ preset: email, name: a, pattern: x }'),
     [`{ preset: email, name: a, pattern: x } | ${RULE} must be given only one of these: preset, or name with pattern`],
