@@ -15,7 +15,7 @@ import { CONFIG_OPTIONS, readConfig } from './config-options.ts';
 import { withDatabase } from './database.ts';
 import { readInput } from './explanation/input.ts';
 import { type Body, type ExplainedRecord, Stages } from './explanation/stages.ts';
-import { bodyOfRow } from './explanation/stored-row.ts';
+import { bodyOfRow, derivationOfRow } from './explanation/stored-row.ts';
 import { LAKE_SEARCH_OPTIONS, withLake } from './lake.ts';
 import { UsageError } from './options.ts';
 import { onlyWord } from './project.ts';
@@ -190,7 +190,12 @@ function stagesOf(
 async function explainRow(stages: Stages, row: Row): Promise<Explained> {
   const [record] = await stages.explain(bodyOfRow(row));
   if (record === undefined) throw new UserError('the row holds no record');
-  return { ...record, differences: differencesOf(row, record.row) };
+  const { derivation } = record;
+  return {
+    ...record,
+    derivation: derivation === null ? null : derivationOfRow(derivation, row),
+    differences: differencesOf(row, record.row),
+  };
 }
 
 function differencesOf(stored: Row, now: Row): readonly Difference[] {

@@ -54,9 +54,19 @@ export function restoredAttributes(row: StoredText): ReadonlyMap<string, Json> {
   const attributes = storedAttributes(stored);
   const hasDocument = addContent(attributes, row);
   if (stored === null) addFacts(attributes, row, { ...KIND_KEYS, ...FACT_KEYS });
-  else if (hasDocument) addFacts(attributes, row, FACT_KEYS);
+  else if (hasDocument) addFacts(attributes, isSum(row) ? { ...row, total_tokens: null } : row, FACT_KEYS);
   addCost(attributes, row);
   return attributes;
+}
+
+/**
+ * The keys under which `restoredAttributes` puts columns back and that the sender may not have used. Keys of indexed
+ * lists are the sender's own.
+ */
+export function assumedKeys(row: StoredText): ReadonlySet<string> {
+  const stored = storedAttributes(row['attributes'] ?? null);
+  const added = [...restoredAttributes(row).keys()].filter((key) => !stored.has(key));
+  return new Set(added.filter((key) => !INDEXED.test(key)));
 }
 
 function storedAttributes(text: string | null): Map<string, Json> {
@@ -88,6 +98,11 @@ function isInEvent(row: StoredText, key: string, content: string): boolean {
     const attributes = isObject(event) ? event['attributes'] : undefined;
     return isObject(attributes) && (Object.hasOwn(attributes, key) || Object.values(attributes).includes(content));
   });
+}
+
+/** Whether the total is what a receiver computes without being told. */
+function isSum({ input_tokens: input = null, output_tokens: output = null, total_tokens: total = null }: StoredText) {
+  return input !== null && output !== null && total !== null && BigInt(input) + BigInt(output) === BigInt(total);
 }
 
 /** Adds what no attribute tells. */

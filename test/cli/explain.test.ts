@@ -182,6 +182,43 @@ t.test('a body is explained from a file: what filled a column, what lost, what i
   t.equal((await explain('body.json.gz')).out, out);
 });
 
+/** What Google's ADK for Java sends: every figure is in a document that becomes content. */
+const DOCUMENT = {
+  name: 'call_llm',
+  attributes: {
+    'gcp.vertex.agent.event_id': 'e-1',
+    'gcp.vertex.agent.llm_request': '{"model":"gemini-2.5-flash","contents":[]}',
+    'gcp.vertex.agent.llm_response':
+      '{"usageMetadata":{"promptTokenCount":100,"candidatesTokenCount":50,"totalTokenCount":170}}',
+  },
+};
+
+t.test('a form of a document that the record does not have is no candidate', async (t) => {
+  writeFileSync(join(folder, 'document.json'), jsonBody('traces', [DOCUMENT]));
+  const { out } = await explain('document.json');
+  t.match(out, /input_tokens\s+100\s+← gcp\.vertex\.agent\.llm_response at usageMetadata\.promptTokenCount/);
+  t.notMatch(out, /^ {2}lost/m);
+  const same = { name: 'chat', attributes: { 'gen_ai.response.id': 'r-1', 'gen_ai.request.model': 'gpt-5-mini' } };
+  writeFileSync(join(folder, 'same.json'), jsonBody('traces', [same]));
+  t.notMatch((await explain('same.json')).out, /^ {2}lost/m, 'nor the same attribute in the table of another dialect');
+});
+
+t.test('of a stored row no attribute is named that the sender may not have sent', async (t) => {
+  writeFileSync(join(folder, 'document.json'), jsonBody('traces', [DOCUMENT]));
+  const [record] = JSON.parse((await explain('document.json', '--json')).out) as ExplainedRecord[];
+  writeFileSync(join(folder, 'rows.ndjson'), `${JSON.stringify(record?.row)}\n`);
+  const { out } = await explain('rows.ndjson');
+  for (const [column, value] of [
+    ['input_tokens', '100'],
+    ['total_tokens', '170'],
+    ['input_content', '\\{.*'],
+  ])
+    t.match(out, new RegExp(`${column} +${value} +← the stored column; its attribute is not kept`));
+  t.match(out, /category +model_call +← the name of the span/);
+  t.notMatch(out, 'gen_ai.usage');
+  t.notMatch(out, 'gen_ai.input');
+});
+
 t.test('protobuf, rows of the file exporter and --json', async (t) => {
   const [capture = ''] = readdirSync(`${CAPTURES}otel-openai-py`).filter((name) => name.endsWith('.traces.pb'));
   const json = await explain(`${CAPTURES}otel-openai-py/${capture}`, '--json');

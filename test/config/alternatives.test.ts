@@ -89,7 +89,9 @@ const CASES: readonly (readonly [processors: string, expected: readonly string[]
   ],
   [
     redact('{ replacement: x, pattern: a, preset: email }'),
-    [`pattern | ${RULE} may not have the option "pattern" beside "preset" | it has either preset, or name with pattern`],
+    [
+      `pattern | ${RULE} may not have the option "pattern" beside "preset" | it has either preset, or name with pattern`,
+    ],
   ],
   [redact('{ preset: email, nmae: a }'), [`nmae | unknown option "nmae" in ${RULE} | did you mean "name"?`]],
   [

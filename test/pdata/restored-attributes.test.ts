@@ -61,6 +61,12 @@ t.test('where the attributes may not be seen, the derived columns are attributes
   });
 });
 
+t.test('a total that the sender did not tell is not told', async (t) => {
+  const row = { ...ROW, output_tokens: '5', input_content: '[{"role":"user"}]' };
+  t.notOk(Object.hasOwn(attributesOf({ ...row, total_tokens: '17' }), 'gen_ai.usage.total_tokens'), 'the sum');
+  t.match(attributesOf({ ...row, total_tokens: '21' }), { 'gen_ai.usage.total_tokens': { intValue: '21' } });
+});
+
 t.test('another reader of protobuf finds the same values', async (t) => {
   const type = loadProtos().root.lookupType('opentelemetry.proto.trace.v1.TracesData');
   const data = type.decode(tracesProtobuf(otlpJson('traces', [ROW, { ...ROW, resource: '{"service.name":"db"}' }])));

@@ -89,7 +89,7 @@ export class DerivingNormalizer extends RecordNormalizer {
     const winners = new Map<string, Candidate>();
     const filled = isDerived ? this.#filled(record, winners) : [];
     const used = this.#usedRows(winners, filled);
-    const lost = isDerived ? this.#lost(winners, filled) : [];
+    const lost = isDerived ? this.#lost(winners, filled, used) : [];
     return {
       record,
       dialect: dialect < 0 ? null : (this.#lookups.dialects[dialect]?.id ?? null),
@@ -210,7 +210,11 @@ export class DerivingNormalizer extends RecordNormalizer {
     return setting === undefined || Number.isNaN(setting.number) ? 0 : setting.number;
   }
 
-  #lost(winners: ReadonlyMap<string, Candidate>, filled: readonly FilledColumn[]): LostCandidate[] {
+  #lost(
+    winners: ReadonlyMap<string, Candidate>,
+    filled: readonly FilledColumn[],
+    usedRows: ReadonlySet<number>,
+  ): LostCandidate[] {
     const { fields } = this.#recording;
     if (!(fields instanceof RecordingCandidates)) return [];
     const used = new Set([...winners.values(), ...this.#acceptedParts()].map(keyOf));
@@ -220,11 +224,24 @@ export class DerivingNormalizer extends RecordNormalizer {
       return fields
         .of(field)
         .filter((candidate) => !used.has(keyOf(candidate)))
+        .filter((candidate) => !this.#isSame(candidate, winners.get(column)))
+        .filter((candidate) => !usedRows.has(candidate.row) || this.#isPresent(candidate))
         .map((candidate) => ({
           ...this.#originOf(column, candidate),
           reason: this.#reason(column, candidate, winner?.source ?? null),
         }));
     });
+  }
+
+  /** Tables of several dialects list the same attribute. */
+  #isSame({ rule, row }: Candidate, winner: Candidate | undefined): boolean {
+    return winner?.row === row && winner.rule.paths?.join() === rule.paths?.join();
+  }
+
+  /** Whether a document has one of the paths. Each form of a document is a candidate of its own. */
+  #isPresent({ rule, row }: Candidate): boolean {
+    const { reader } = this.#recording;
+    return rule.paths === null || rule.paths.some((path) => (reader.value(row, path) ?? null) !== null);
   }
 
   /** Counts that are parts of others have no setting of their own. */

@@ -77,7 +77,7 @@ export class RecordLog {
   }
 
   path(row: number, path: string): void {
-    if (this.#last !== null) this.paths.set(`${this.#last.rule.number} ${row}`, path);
+    if (this.isActive && this.#last !== null) this.paths.set(`${this.#last.rule.number} ${row}`, path);
   }
 
   set(part: Part, index: number, more: { rows?: readonly number[]; offset?: number; number?: number } = {}): void {
