@@ -28,6 +28,7 @@ import { Names } from './server/names.ts';
 import { Requests } from './server/requests.ts';
 import type { Route } from './server/route.ts';
 import { Router } from './server/router.ts';
+import { RowThread } from './server/row-thread.ts';
 import { StaticFiles } from './server/static-files.ts';
 
 const APPLICATION_NAME = 'sluice-console';
@@ -38,6 +39,7 @@ class Console implements Extension {
   readonly #options: ConsoleOptions;
   readonly #host: Host;
   readonly #mcp: McpThread;
+  readonly #rowThread = new RowThread();
   readonly #address: { current: ConsoleAddress | null } = { current: null };
   #reader: ReaderPool | null = null;
   #requests: Requests | null = null;
@@ -81,6 +83,7 @@ class Console implements Extension {
     this.#requests?.stop();
     await this.#server?.stop();
     await this.#mcp.stop();
+    await this.#rowThread.stop();
     await this.#reader?.close();
   }
 
@@ -129,6 +132,7 @@ class Console implements Extension {
       liveStreams: new Places(LIVE_STREAMS),
       archived: commands === undefined ? null : new ArchivedTraces(commands, logger),
       mcp: this.#mcp,
+      rowThread: this.#rowThread,
       daemon: () => capabilities.find(DAEMON_FACTS) ?? null,
       service: () => capabilities.find(SERVICE_STATUS) ?? null,
       refused: () => capabilities.find(REFUSED_REQUESTS) ?? null,

@@ -1,8 +1,5 @@
 /** `GET …/export`: traces, spans or log records as a file; `…/traces/{trace}/otlp`: one trace as OTLP. */
 import { setImmediate } from 'node:timers/promises';
-import { otlpJson } from '../../../pdata/otlp-json.ts';
-import { tracesProtobuf } from '../../../pdata/otlp-protobuf.ts';
-import type { Signal } from '../../../pdata/context.ts';
 import {
   jsonLineInPieces,
   lineNames,
@@ -15,6 +12,7 @@ import { ConsoleError } from '../errors.ts';
 import { Parameters } from '../filter/parameters.ts';
 import { type DownloadReply, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
 import { allOf, conditionsOf, environmentCondition, limitOf, rangeOf, wordOf } from './question.ts';
+import { OTLP_JSON, SPANS_PROTOBUF } from './otlp-conversions.ts';
 import { type FoundTraces, searchTraces, type TracePosition } from './search-traces.ts';
 import type { TraceRow } from './shapes.ts';
 import { HIDDEN, spansOfTrace, type Statement, storedRows } from './stored-rows.ts';
@@ -23,6 +21,7 @@ import { findTrace } from './stored-trace.ts';
 const MAX_ROWS = 100_000;
 const PAGE = 200;
 const PIECE_CHARACTERS = 65_536;
+type RecordSignal = keyof typeof OTLP_JSON;
 type Form = 'ndjson' | 'csv' | 'otlp';
 const TYPES: Readonly<Record<Form, DownloadReply['type']>> = {
   ndjson: 'application/x-ndjson',
@@ -48,26 +47,32 @@ export const exportRows = readRoute(`${PROJECT}/export`, (context): DownloadRepl
 export const exportTrace = readRoute(`${PROJECT}/traces/{trace}/otlp`, async (context): Promise<DownloadReply> => {
   const trace = await findTrace(context);
   const rows = spansOfTrace(context, trace, MAX_ROWS);
-  if (wordOf(context, 'as', ['json', 'protobuf']) === 'json')
-    return { kind: 'download', name: `trace-${trace.hex}.json`, type: 'application/json', pieces: oneRequest(rows) };
-  return { kind: 'download', name: `trace-${trace.hex}.pb`, type: 'application/x-protobuf', pieces: protobufOf(rows) };
+  if (wordOf(context, 'as', ['json', 'protobuf']) === 'json') {
+    const pieces = oneRequest(context, rows);
+    return { kind: 'download', name: `trace-${trace.hex}.json`, type: 'application/json', pieces };
+  }
+  const pieces = protobufOf(context, rows);
+  return { kind: 'download', name: `trace-${trace.hex}.pb`, type: 'application/x-protobuf', pieces };
 });
 
+type Batches = AsyncIterable<readonly StoredText[]>;
+
 /** The requests of all batches as one document, for tools that read one file. */
-async function* oneRequest(batches: AsyncIterable<readonly StoredText[]>): AsyncGenerator<string> {
+async function* oneRequest({ rowThread }: RequestContext, batches: Batches): AsyncGenerator<string> {
   const [head, tail] = ['{"resourceSpans":[', ']}'];
   let separator = head;
   for await (const rows of batches) {
     if (rows.length === 0) continue;
-    yield separator + otlpJson('traces', rows).slice(head.length, -tail.length);
+    const request = await rowThread.convert(OTLP_JSON.traces, rows);
+    yield separator + request.slice(head.length, -tail.length);
     separator = ',';
   }
   yield separator === head ? head + tail : tail;
 }
 
 /** Messages one after the other are one message. */
-async function* protobufOf(batches: AsyncIterable<readonly StoredText[]>): AsyncGenerator<Uint8Array> {
-  for await (const rows of batches) yield tracesProtobuf(otlpJson('traces', rows));
+async function* protobufOf({ rowThread }: RequestContext, batches: Batches): AsyncGenerator<Uint8Array> {
+  for await (const rows of batches) yield rowThread.convert(SPANS_PROTOBUF, rows);
 }
 
 interface Records {
@@ -77,13 +82,14 @@ interface Records {
 }
 
 async function* recordPieces(context: RequestContext, { what, form, limit }: Records): AsyncGenerator<string> {
-  const signal: Signal = what === 'spans' ? 'traces' : 'logs';
+  const signal = what === 'spans' ? 'traces' : 'logs';
   const statement = what === 'spans' ? spansQuestion(context, limit) : logsQuestion(context, limit);
   if (form === 'csv') yield `${lineNames(signal).join(',')}\r\n`;
   const hidden = form === 'otlp' ? HIDDEN : { ...HIDDEN, attributes: '{}' };
   for await (const rows of storedRows(context, statement, hidden)) {
-    if (form === 'otlp') yield rows.length === 0 ? '' : `${otlpJson(signal, rows)}\n`;
-    else yield* inTurns(form === 'csv' ? csvPieces(signal, rows) : linePieces(signal, rows));
+    if (form === 'otlp') {
+      if (rows.length > 0) yield `${await context.rowThread.convert(OTLP_JSON[signal], rows)}\n`;
+    } else yield* inTurns(form === 'csv' ? csvPieces(signal, rows) : linePieces(signal, rows));
   }
 }
 
@@ -100,14 +106,14 @@ async function* inTurns(pieces: Iterable<string>): AsyncGenerator<string> {
   yield joined;
 }
 
-function* linePieces(signal: Signal, rows: readonly StoredText[]): Generator<string> {
+function* linePieces(signal: RecordSignal, rows: readonly StoredText[]): Generator<string> {
   for (const row of rows) {
     yield* jsonLineInPieces(signal, row);
     yield '\n';
   }
 }
 
-function* csvPieces(signal: Signal, rows: readonly StoredText[]): Generator<string> {
+function* csvPieces(signal: RecordSignal, rows: readonly StoredText[]): Generator<string> {
   for (const row of rows) {
     yield SIGNAL_WORDS[signal];
     for (const { name } of STORED_COLUMNS[signal]) {

@@ -2,6 +2,7 @@
  * A subset of Jaeger's API below `/jaeger`: what Grafana's data source asks, and what Jaeger UI asks. The older API
  * gives whole traces, the one of version 3 summaries and OTLP.
  */
+import { OTLP_JSON } from '../api/otlp-conversions.ts';
 import { findTrace, type StoredTrace } from '../api/stored-trace.ts';
 import { type FoundTraces, searchTraces, type TracePosition } from '../api/search-traces.ts';
 import type { TraceRow } from '../api/shapes.ts';
@@ -11,7 +12,7 @@ import { json, jsonText, type RequestContext, type Route } from '../server/route
 import { answer, oldRoute, refuse, v3Route } from './jaeger-route.ts';
 import { conditionsOf, readOldQuestion, readV3Question, type SearchQuestion } from './search-question.ts';
 import { operationsOf, servicesOf, summariesOf } from './summaries.ts';
-import { requestsOf, type SpanLimits, traceText } from './stored-spans.ts';
+import { spansWithin, type SpanLimits, traceText } from './stored-spans.ts';
 
 /** The older search gives whole traces. */
 const SEARCH_TRACES = 20;
@@ -107,8 +108,10 @@ export const JAEGER_ROUTES: readonly Route[] = [
   v3Route('/traces/{trace}', async (context) => {
     const trace = await foundTrace(context, context.parameter('trace'));
     const parts: string[] = [];
-    for await (const { text } of requestsOf(context, trace, TRACE_LIMITS))
-      parts.push(text.slice('{"resourceSpans":['.length, -']}'.length));
+    for await (const rows of spansWithin(context, trace, TRACE_LIMITS)) {
+      const request = await context.rowThread.convert(OTLP_JSON.traces, rows);
+      parts.push(request.slice('{"resourceSpans":['.length, -']}'.length));
+    }
     return jsonText(`{"result":{"resourceSpans":[${parts.filter((part) => part !== '').join(',')}]}}`);
   }),
 ];

@@ -1,7 +1,13 @@
 /** Spans in the shape of Jaeger's API, made from OTLP/JSON as Jaeger itself makes them. */
+import { createHash } from 'node:crypto';
+import { otlpJson } from '../../../pdata/otlp-json.ts';
+import type { StoredText } from '../../../pdata/stored-text.ts';
+import type { Conversion } from '../server/row-thread.ts';
 import { UNKNOWN_SERVICE } from './search-question.ts';
 
 const NS_PER_US = 1000n;
+/** Of the id of a process: 48 bits of the hash of its attributes. */
+const PROCESS_DIGITS = 12;
 const KINDS = ['', 'internal', 'server', 'client', 'producer', 'consumer'];
 const STATUSES = ['', 'OK', 'ERROR'];
 
@@ -56,11 +62,39 @@ interface Tag {
   readonly value: string | boolean | number;
 }
 
-/** Takes requests of one trace in parts; processes are numbered over all of them. */
+/** Some spans of a trace as JSON texts. */
+export interface JaegerSpans {
+  readonly spans: readonly string[];
+  /** By the id that the spans name, which follows from the resource: parts with the same one name the same process. */
+  readonly processes: ReadonlyMap<string, string>;
+}
+
+export function jaegerSpans(rows: readonly StoredText[]): JaegerSpans {
+  const { resourceSpans } = JSON.parse(otlpJson('traces', rows)) as OtlpRequest;
+  const processes = new Map<string, string>();
+  const spans: string[] = [];
+  for (const { resource, scopeSpans } of resourceSpans) {
+    const attributes = resource?.attributes ?? [];
+    const id = `p${createHash('sha256').update(JSON.stringify(attributes)).digest('hex').slice(0, PROCESS_DIGITS)}`;
+    processes.set(id, processOf(attributes));
+    for (const { scope, spans: ofScope } of scopeSpans)
+      for (const span of ofScope) spans.push(JSON.stringify(spanOf(span, scope ?? {}, id)));
+  }
+  return { spans, processes };
+}
+
+export const JAEGER_SPANS: Conversion<JaegerSpans> = { module: import.meta.url, convert: jaegerSpans };
+
+function processOf(attributes: readonly KeyValue[]): string {
+  const name = attributes.find((each) => each.key === 'service.name')?.value?.stringValue;
+  const tags = attributes.filter((each) => each.key !== 'service.name').map(tagOf);
+  return JSON.stringify({ serviceName: name ?? UNKNOWN_SERVICE, tags });
+}
+
+/** The text of one trace, from its parts. */
 export class JaegerTrace {
   readonly #traceId: string;
   readonly #processes = new Map<string, string>();
-  readonly #written: Record<string, object> = {};
   readonly #spans: string[] = [];
   readonly #warnings: string[] = [];
 
@@ -68,12 +102,9 @@ export class JaegerTrace {
     this.#traceId = traceId;
   }
 
-  add({ resourceSpans }: OtlpRequest): void {
-    for (const { resource, scopeSpans } of resourceSpans) {
-      const processId = this.#processOf(resource?.attributes ?? []);
-      for (const { scope, spans } of scopeSpans)
-        for (const span of spans) this.#spans.push(JSON.stringify(spanOf(span, scope ?? {}, processId)));
-    }
+  add({ spans, processes }: JaegerSpans): void {
+    for (const span of spans) this.#spans.push(span);
+    for (const [id, process] of processes) this.#processes.set(id, process);
   }
 
   warn(message: string): void {
@@ -83,20 +114,11 @@ export class JaegerTrace {
   /** JSON text. */
   text(): string {
     const warnings = this.#warnings.length === 0 ? null : this.#warnings;
-    const end = JSON.stringify({ processes: this.#written, warnings }).slice(1);
-    return `{"traceID":${JSON.stringify(this.#traceId)},"spans":[${this.#spans.join(',')}],${end}`;
-  }
-
-  #processOf(attributes: readonly KeyValue[]): string {
-    const key = JSON.stringify(attributes);
-    const known = this.#processes.get(key);
-    if (known !== undefined) return known;
-    const id = `p${this.#processes.size + 1}`;
-    const name = attributes.find((each) => each.key === 'service.name')?.value?.stringValue;
-    this.#processes.set(key, id);
-    const tags = attributes.filter((each) => each.key !== 'service.name').map(tagOf);
-    this.#written[id] = { serviceName: name ?? UNKNOWN_SERVICE, tags };
-    return id;
+    const processes = [...this.#processes].map(([id, process]) => `"${id}":${process}`);
+    return [
+      `{"traceID":${JSON.stringify(this.#traceId)},"spans":[${this.#spans.join(',')}]`,
+      `"processes":{${processes.join(',')}},"warnings":${JSON.stringify(warnings)}}`,
+    ].join(',');
   }
 }
 

@@ -8,6 +8,7 @@ import { asConsoleError } from '../server/failures.ts';
 import type { Caller, Reply, RequestContext } from '../server/route.ts';
 import { type Match, Router } from '../server/router.ts';
 import { textOf } from '../server/sending.ts';
+import { RowThread } from '../server/row-thread.ts';
 import { McpThread } from './thread.ts';
 import { type Api, ApiFault } from './tool.ts';
 
@@ -25,6 +26,7 @@ export class DatabaseApi implements Api {
   readonly #router = new Router(ROUTES);
   /** It is never started. */
   readonly #mcp = new McpThread(() => undefined);
+  readonly #rowThread = new RowThread();
   readonly #signal = new AbortController().signal;
 
   constructor(parts: DatabaseApiParts) {
@@ -74,6 +76,7 @@ export class DatabaseApi implements Api {
       login: { open: refuse, close: refuse, invite: refuse },
       read: (path) => this.get(path),
       mcp: this.#mcp,
+      rowThread: this.#rowThread,
       daemon: null,
       service: null,
       refused: null,

@@ -11,6 +11,7 @@ import type { PostgresReader } from '../../../component/capabilities/postgres-re
 import type { ServiceStatus } from '../../../component/extension.ts';
 import type { Logger } from '../../../component/logger.ts';
 import type { McpThread } from '../mcp/thread.ts';
+import type { RowThread } from './row-thread.ts';
 import type { Authentication } from '../auth/authentication.ts';
 import type { Logins } from '../auth/logins.ts';
 import { ConsoleError } from '../errors.ts';
@@ -55,6 +56,7 @@ export interface RequestParts {
   /** Null in a process that starts no others. */
   readonly archived: ArchivedTraces | null;
   readonly mcp: McpThread;
+  readonly rowThread: RowThread;
   daemon(): DaemonFacts | null;
   service(): ServiceStatus | null;
   refused(): RefusedRequests | null;
@@ -233,6 +235,7 @@ export class Requests {
       headers: visibleHeaders(request),
       read: (path) => this.#read(exchange, caller, path),
       mcp: this.#parts.mcp,
+      rowThread: this.#parts.rowThread,
       reader: this.#readers.for(`${caller.by}:${caller.id}`, signal),
       administration: administration(actor),
       login: logins.for({ ...arrivalOf(request), host, actor }),

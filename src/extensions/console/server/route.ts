@@ -7,6 +7,7 @@ import type { ReaderRow } from '../../../component/capabilities/postgres-reader.
 import type { ServiceStatus } from '../../../component/extension.ts';
 import type { Logger } from '../../../component/logger.ts';
 import type { McpThread } from '../mcp/thread.ts';
+import type { RowThread } from './row-thread.ts';
 
 /** The prefixes of paths. */
 export const API = '/api/v1';
@@ -82,6 +83,8 @@ export interface RequestContext {
    */
   read(path: string): Promise<string>;
   readonly mcp: McpThread;
+  /** For conversions of rows that may be long. */
+  readonly rowThread: RowThread;
   /** Null in a process that does not know them. */
   readonly daemon: DaemonFacts | null;
   readonly service: ServiceStatus | null;

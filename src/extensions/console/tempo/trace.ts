@@ -1,6 +1,6 @@
 /** One trace for clients of Tempo, as protobuf or OTLP/JSON. */
-import { lengthHead, numberField, tracesProtobuf } from '../../../pdata/otlp-protobuf.ts';
-import { otlpJson } from '../../../pdata/otlp-json.ts';
+import { OTLP_JSON, SPANS_PROTOBUF } from '../api/otlp-conversions.ts';
+import { lengthHead, numberField } from '../../../pdata/otlp-protobuf.ts';
 import { idOf } from '../api/question.ts';
 import { spansOfTrace } from '../api/stored-rows.ts';
 import { findTrace, type StoredTrace } from '../api/stored-trace.ts';
@@ -56,8 +56,9 @@ async function readTrace(context: RequestContext): Promise<TraceParts> {
   let [spans, bytes] = [0, 0];
   for await (const rows of spansOfTrace(context, trace, MAX_SPANS + 1)) {
     const room = rows.slice(0, MAX_SPANS - spans);
-    const json = otlpJson('traces', room);
-    const part = asProtobuf ? tracesProtobuf(json) : json.slice(HEAD.length, -TAIL.length);
+    const part = asProtobuf
+      ? await context.rowThread.convert(SPANS_PROTOBUF, room)
+      : (await context.rowThread.convert(OTLP_JSON.traces, room)).slice(HEAD.length, -TAIL.length);
     bytes += part.length;
     spans += rows.length;
     if (bytes > MAX_BYTES) return { parts, isWhole: false };

@@ -1,0 +1,78 @@
+/**
+ * Conversions of stored rows into other formats. A row can have megabytes, and its conversion would block the event
+ * loop of the daemon for a second. Long rows are converted in a thread, one part after the other, so that they take the
+ * memory of one part.
+ */
+import { parentPort, Worker, workerData } from 'node:worker_threads';
+import { lengthOf, type StoredText } from '../../../pdata/stored-text.ts';
+import { ConsoleError } from '../errors.ts';
+
+/** Characters that are converted within some 20 ms on the event loop. */
+const MAX_LENGTH = 524_288;
+const MAX_HEAP_MB = 384;
+
+/** A function without state, which a thread can load. */
+export interface Conversion<Result> {
+  /** The URL of the module that exports `convert` under its own name. */
+  readonly module: string;
+  readonly convert: (rows: readonly StoredText[]) => Result;
+}
+
+interface Work {
+  readonly module: string;
+  readonly name: string;
+  readonly rows: readonly StoredText[];
+}
+
+export class RowThread {
+  #last: Promise<unknown> = Promise.resolve();
+  #worker: Worker | null = null;
+  #isStopped = false;
+
+  /** Rejects with `request_invalid` when the rows need too much memory. */
+  async convert<Result>({ module, convert }: Conversion<Result>, rows: readonly StoredText[]): Promise<Result> {
+    const length = rows.reduce((sum, row) => sum + lengthOf(row), 0);
+    if (length <= MAX_LENGTH) return convert(rows);
+    const result = this.#last.then(() => this.#inThread<Result>({ module, name: convert.name, rows }));
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#worker?.terminate();
+  }
+
+  #inThread<Result>(work: Work): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      if (this.#isStopped) throw new ConsoleError('internal', { message: 'The console stops.' });
+      const source = `import(${JSON.stringify(import.meta.url)}).then(({ convertInThread }) => convertInThread())`;
+      const worker = new Worker(source, {
+        eval: true,
+        execArgv: [],
+        env: {},
+        workerData: work,
+        resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+      });
+      this.#worker = worker;
+      worker.once('message', resolve);
+      worker.once('error', (error: NodeJS.ErrnoException) =>
+        reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooLong() : error),
+      );
+      worker.once('exit', () => reject(new ConsoleError('internal', { message: 'The console stops.' })));
+    });
+  }
+}
+
+const tooLong = (): ConsoleError =>
+  new ConsoleError('request_invalid', {
+    message: 'A record is too long for this format.',
+    hint: 'Ask for NDJSON, or use `sluice export`.',
+  });
+
+/** Runs in the thread. */
+export async function convertInThread(): Promise<void> {
+  const { module, name, rows } = workerData as Work;
+  const exported = (await import(module)) as Readonly<Record<string, Conversion<unknown>['convert']>>;
+  parentPort?.postMessage(exported[name]?.(rows));
+}

@@ -1,0 +1,46 @@
+/** Conversions of rows on the event loop and in a thread. */
+import t from 'tap';
+import type { ConsoleError } from '../../../../src/extensions/console/errors.ts';
+import { OTLP_JSON } from '../../../../src/extensions/console/api/otlp-conversions.ts';
+import { RowThread } from '../../../../src/extensions/console/server/row-thread.ts';
+import { exhausts, fails, isOnEventLoop, MODULE } from '../../../support/sample-conversions.ts';
+import type { StoredText } from '../../../../src/pdata/stored-text.ts';
+
+const SHORT: readonly StoredText[] = [{ name: 'a' }];
+const LONG: readonly StoredText[] = [{ name: 'a'.repeat(1_000_000) }];
+
+t.test('long rows are converted in a thread, short ones are not', async (t) => {
+  const thread = new RowThread();
+  t.equal(await thread.convert({ module: MODULE, convert: isOnEventLoop }, SHORT), true);
+  t.equal(await thread.convert({ module: MODULE, convert: isOnEventLoop }, LONG), false);
+  const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`k${index}`, index]));
+  const rows = [{ trace_id: 'a'.repeat(32), span_id: 'b'.repeat(16), attributes: JSON.stringify(many) }];
+  t.equal(await thread.convert(OTLP_JSON.traces, rows), OTLP_JSON.traces.convert(rows));
+});
+
+t.test('a failed conversion fails alone', async (t) => {
+  const thread = new RowThread();
+  const failed = thread.convert({ module: MODULE, convert: fails }, LONG);
+  const next = thread.convert({ module: MODULE, convert: isOnEventLoop }, LONG);
+  await t.rejects(failed, { name: 'TypeError', message: 'no text' });
+  t.equal(await next, false);
+});
+
+t.test('rows that need too much memory are refused', async (t) => {
+  const thread = new RowThread();
+  const code = await thread
+    .convert({ module: MODULE, convert: exhausts }, LONG)
+    .catch(({ code }: ConsoleError) => code);
+  t.equal(code, 'request_invalid');
+  t.equal(await thread.convert({ module: MODULE, convert: isOnEventLoop }, LONG), false);
+});
+
+t.test('a conversion ends with the console', async (t) => {
+  const thread = new RowThread();
+  const [running, waiting] = [1, 2].map(() => thread.convert({ module: MODULE, convert: isOnEventLoop }, LONG));
+  const ended = Promise.allSettled([running, waiting]);
+  // Until the first thread exists.
+  await new Promise((resolve) => setImmediate(resolve));
+  await thread.stop();
+  for (const { status } of await ended) t.equal(status, 'rejected');
+});
