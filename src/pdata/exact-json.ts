@@ -66,6 +66,18 @@ export function* compactJsonInPieces(text: string): Generator<string> {
   yield piece;
 }
 
+/** About how many values a JSON object or list has, without parsing it; 0 for other texts. */
+export function valuesIn(text: string): number {
+  if (text[0] !== '{' && text[0] !== '[') return 0;
+  let count = 1;
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at];
+    if (character === ',') count++;
+    else if (character === '"') at = endOfString(text, at) - 1;
+  }
+  return count;
+}
+
 /** A regular expression over strings could take exponential time where one does not end. */
 function outsideStrings(text: string, change: (part: string) => string): string {
   let changed = '';

@@ -4,12 +4,17 @@
  * memory of one part.
  */
 import { parentPort, Worker, workerData } from 'node:worker_threads';
+import { valuesIn } from '../../../pdata/exact-json.ts';
 import { lengthOf, type StoredText } from '../../../pdata/stored-text.ts';
 import { ConsoleError } from '../errors.ts';
 
 /** Characters that are converted within some 20 ms on the event loop. */
 const MAX_LENGTH = 524_288;
-const MAX_HEAP_MB = 384;
+/**
+ * Values of all rows of a part. So many take up to 250 MiB. A limit of the thread's heap would not do: the engine ends
+ * the whole process when one large allocation exceeds it.
+ */
+const MAX_VALUES = 300_000;
 
 /** A function without state, which a thread can load. */
 export interface Conversion<Result> {
@@ -24,12 +29,15 @@ interface Work {
   readonly rows: readonly StoredText[];
 }
 
+/** Null: the rows have too many values. */
+type Message<Result> = { readonly result: Result } | null;
+
 export class RowThread {
   #last: Promise<unknown> = Promise.resolve();
   #worker: Worker | null = null;
   #isStopped = false;
 
-  /** Rejects with `request_invalid` when the rows need too much memory. */
+  /** Rejects with `request_invalid` when the rows have too many values. */
   async convert<Result>({ module, convert }: Conversion<Result>, rows: readonly StoredText[]): Promise<Result> {
     const length = rows.reduce((sum, row) => sum + lengthOf(row), 0);
     if (length <= MAX_LENGTH) return convert(rows);
@@ -52,13 +60,12 @@ export class RowThread {
         execArgv: [],
         env: {},
         workerData: work,
-        resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
       });
       this.#worker = worker;
-      worker.once('message', resolve);
-      worker.once('error', (error: NodeJS.ErrnoException) =>
-        reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooLong() : error),
+      worker.once('message', (message: Message<Result>) =>
+        message === null ? reject(tooLong()) : resolve(message.result),
       );
+      worker.once('error', reject);
       worker.once('exit', () => reject(new ConsoleError('internal', { message: 'The console stops.' })));
     });
   }
@@ -66,13 +73,20 @@ export class RowThread {
 
 const tooLong = (): ConsoleError =>
   new ConsoleError('request_invalid', {
-    message: 'A record is too long for this format.',
+    message: `A record has more than ${MAX_VALUES} values, which is too many for this format.`,
     hint: 'Ask for NDJSON, or use `sluice export`.',
   });
 
 /** Runs in the thread. */
 export async function convertInThread(): Promise<void> {
   const { module, name, rows } = workerData as Work;
+  const values = rows
+    .flatMap(Object.values)
+    .reduce((sum: number, text: string | null) => sum + valuesIn(text ?? ''), 0);
+  if (values > MAX_VALUES) {
+    parentPort?.postMessage(null satisfies Message<unknown>);
+    return;
+  }
   const exported = (await import(module)) as Readonly<Record<string, Conversion<unknown>['convert']>>;
-  parentPort?.postMessage(exported[name]?.(rows));
+  parentPort?.postMessage({ result: exported[name]?.(rows) } satisfies Message<unknown>);
 }

@@ -3,7 +3,7 @@ import t from 'tap';
 import type { ConsoleError } from '../../../../src/extensions/console/errors.ts';
 import { OTLP_JSON } from '../../../../src/extensions/console/api/otlp-conversions.ts';
 import { RowThread } from '../../../../src/extensions/console/server/row-thread.ts';
-import { exhausts, fails, isOnEventLoop, MODULE } from '../../../support/sample-conversions.ts';
+import { fails, isOnEventLoop, MODULE } from '../../../support/sample-conversions.ts';
 import type { StoredText } from '../../../../src/pdata/stored-text.ts';
 
 const SHORT: readonly StoredText[] = [{ name: 'a' }];
@@ -26,13 +26,18 @@ t.test('a failed conversion fails alone', async (t) => {
   t.equal(await next, false);
 });
 
-t.test('rows that need too much memory are refused', async (t) => {
+t.test('rows with too many values are refused', async (t) => {
   const thread = new RowThread();
-  const code = await thread
-    .convert({ module: MODULE, convert: exhausts }, LONG)
-    .catch(({ code }: ConsoleError) => code);
-  t.equal(code, 'request_invalid');
-  t.equal(await thread.convert({ module: MODULE, convert: isOnEventLoop }, LONG), false);
+  const rowsWith = (values: number) => [
+    { attributes: `{"text": "${',\\"'.repeat(100_000)}", "list": [${'0, '.repeat(values)}0]}` },
+  ];
+  const codeFor = (values: number) =>
+    thread
+      .convert({ module: MODULE, convert: isOnEventLoop }, rowsWith(values))
+      .catch(({ code }: ConsoleError) => code);
+  t.equal(await codeFor(299_990), false);
+  t.equal(await codeFor(300_010), 'request_invalid');
+  t.equal(await codeFor(299_990), false);
 });
 
 t.test('a conversion ends with the console', async (t) => {
