@@ -93,6 +93,8 @@ class Sender {
 
 interface Trouble {
   readonly name: string;
+  /** The answer for a new key whose lookup times out before the database is known to be away; otherwise 503. */
+  readonly early?: 500;
   begin(): Promise<void>;
   end(): Promise<void>;
 }
@@ -101,6 +103,7 @@ const troubles: readonly Trouble[] = [
   { name: 'stopped', begin: () => server.stop(), end: () => server.start() },
   {
     name: 'silent to new connections',
+    early: 500,
     begin: async () => {
       let sessions: readonly number[] = [];
       await asAdministrator(async (client) => {
@@ -112,7 +115,11 @@ const troubles: readonly Trouble[] = [
     },
     end: async () => void process.kill(server.pid() ?? 0, 'SIGCONT'),
   },
-  { name: 'silent as a whole', begin: async () => signalAll('SIGSTOP'), end: async () => signalAll('SIGCONT') },
+  {
+    ...{ name: 'silent as a whole', early: 500 },
+    begin: async () => signalAll('SIGSTOP'),
+    end: async () => signalAll('SIGCONT'),
+  },
   {
     name: 'read-only',
     begin: () => setting('default_transaction_read_only', 'on'),
@@ -188,7 +195,9 @@ async function survives(t: Test, daemon: Daemon, trouble: Trouble, keysUrl = dat
   t.equal((await sender.one(KEY)).status, 200);
   await trouble.begin();
   // At once, before the health check of the database has noticed it.
-  for (const key of [...fresh.slice(0, 2), known, KEY]) void sender.one(key);
+  const early = new Sender(daemon);
+  for (const key of fresh.slice(0, 2)) void early.one(key);
+  for (const key of [known, KEY]) void sender.one(key);
   t.ok(await until(() => !daemon.service.ready()), 'not ready');
   t.ok(await until(() => timesLogged(daemon, 'takes no data') > timesAway), 'the watch knows');
   for (const key of [...fresh.slice(2), known, KEY]) {
@@ -200,15 +209,18 @@ async function survives(t: Test, daemon: Daemon, trouble: Trouble, keysUrl = dat
   t.notOk(daemon.service.ready(), 'and stays so');
   await trouble.end();
   t.ok(await until(() => daemon.service.ready()), 'ready again although nothing was sent');
-  await sender.settled();
+  await Promise.all([sender.settled(), early.settled()]);
   for (const key of [...fresh, known, KEY]) t.equal((await sender.one(key)).status, 200);
   const odd = sender.statuses.filter((status) => status !== 200 && status !== 503);
   t.strictSame(odd, [], 'no other answer');
-  const count = sender.stored.length;
-  t.strictSame(await countStored(sender.stored), { rows: count, spans: count }, 'what was answered 200 is stored once');
+  const oddEarly = early.statuses.filter((status) => status !== 200 && status !== 503 && status !== trouble.early);
+  t.strictSame(oddEarly, [], 'no other answer for new keys');
+  const stored = [...sender.stored, ...early.stored];
+  const count = stored.length;
+  t.strictSame(await countStored(stored), { rows: count, spans: count }, 'what was answered 200 is stored once');
 }
 
-t.test('every fault is 503 for every key, and the daemon recovers without a restart', async (t) => {
+t.test('every fault is 503 for every known key, and the daemon recovers without a restart', async (t) => {
   const daemon = await startDaemon(t, { config: postgresConfig({ databaseUrl }) });
   const tried = isLong ? troubles : troubles.slice(0, 1);
   for (const trouble of tried) await t.test(trouble.name, (t) => survives(t, daemon, trouble));
@@ -229,6 +241,27 @@ t.test('a lookup that fails while the database is available is 500', async (t) =
     await client.query('ALTER TABLE sluice.api_keys_away RENAME TO api_keys');
   });
   t.ok(daemon.service.ready());
+});
+
+t.test('a lookup that times out before the database is known to be away', async (t) => {
+  const config = postgresConfig({ databaseUrl }).replace(
+    '  auth:',
+    '  auth:\n    lookup_timeout: 300ms\n    cache_ttl: 0s',
+  );
+  const daemon = await startDaemon(t, { config });
+  const [known = '', fresh = '', later = ''] = await createKeys(databaseUrl, 3);
+  const status = async (key: string): Promise<number> =>
+    (await send(daemon.url, { body: JSON.stringify(aTraceRequest([aSpan()])), authorization: `Bearer ${key}` })).status;
+  t.equal(await status(known), 200);
+  signalAll('SIGSTOP');
+  t.teardown(async () => signalAll('SIGCONT'));
+  const answers = await Promise.all([status(fresh), status(known)]);
+  t.strictSame(answers, [500, 503], 'a key that was never found is 500; the sender of a known key sends again');
+  t.equal(timesLogged(daemon, 'takes no data'), 1);
+  t.equal(await status(later), 503, 'no lookup once the database is known to be away');
+  signalAll('SIGCONT');
+  t.ok(await until(() => daemon.service.ready()));
+  for (const key of [known, fresh, later]) t.equal(await status(key), 200);
 });
 
 longTest('over gRPC the answer is UNAVAILABLE with RetryInfo', async (t) => {

@@ -17,8 +17,12 @@ export interface KeyDirectory {
   findProject(name: string): Promise<Project | null>;
   /** Whether lookups are known to fail because the database is unavailable. Left out: never. */
   isAway?(): boolean;
-  /** Whether a lookup failed or was slow because the database is unavailable. Answers soon. Left out: no. */
-  isAwayAfter?(error: unknown): Promise<boolean>;
+  /**
+   * Whether a lookup failed or was slow because the database is unavailable. If the failure does not tell, the database
+   * is checked. `wait`: the answer is the result of that check, after a few seconds at most; `start`: what is known
+   * before it. Left out: no.
+   */
+  isAwayAfter?(error: unknown, check: 'wait' | 'start'): Promise<boolean>;
   /**
    * Calls back when keys, projects or environments changed; returns a function that ends it. A missed call is safe,
    * because caches expire soon.

@@ -31,8 +31,8 @@ export class PostgresKeyDirectory implements KeyDirectory {
     return this.#watch.away;
   }
 
-  isAwayAfter(error: unknown): Promise<boolean> {
-    return this.#watch.isAwayAfter(error);
+  isAwayAfter(error: unknown, check: 'wait' | 'start'): Promise<boolean> {
+    return this.#watch.isAwayAfter(error, check);
   }
 
   async findKey(publicId: string): Promise<StoredKey | null> {

@@ -89,13 +89,13 @@ export class DatabaseWatch {
     if (this.#timer !== null) clearTimeout(this.#timer);
   }
 
-  /** Whether a query failed because the database is away. If the failure does not tell, the database is queried. */
-  async isAwayAfter(error: unknown): Promise<boolean> {
+  /** See `KeyDirectory.isAwayAfter`. */
+  async isAwayAfter(error: unknown, check: 'wait' | 'start'): Promise<boolean> {
     const presence = presenceAfter(error);
     if (this.#away || presence === 'there') return this.#away;
     const asked = this.#doubt();
     if (presence === 'away') return true;
-    await asked;
+    if (check === 'wait') await asked;
     return this.#away;
   }
 

@@ -1,7 +1,7 @@
 /**
  * The `auth` processor: finds the project of an API key. It reads the Authorization header only, before the body. Every
  * invalid state of a key gets the same answer (401). A lookup that fails is 500, never "unknown key"; while the
- * database is away requests with stored keys are 503.
+ * database is known to be away requests with stored keys are 503.
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { Capabilities } from '../../component/capabilities/capability.ts';
@@ -95,8 +95,8 @@ class Auth implements Processor {
     return this.#directory?.isAway?.() ?? false;
   }
 
-  async #isAwayAfter(error: unknown): Promise<boolean> {
-    return (await this.#directory?.isAwayAfter?.(error)) ?? false;
+  async #isAwayAfter(error: unknown, check: 'wait' | 'start'): Promise<boolean> {
+    return (await this.#directory?.isAwayAfter?.(error, check)) ?? false;
   }
 
   #admitStatic(credential: Credential, context: Context): Promise<void> | void {
@@ -114,7 +114,7 @@ class Auth implements Processor {
     try {
       context.credential = withStoredPrivacy(credential, await lookup);
     } catch (error) {
-      if (await this.#isAwayAfter(error)) return this.#admitStaticAway(credential, context);
+      if (await this.#isAwayAfter(error, 'wait')) return this.#admitStaticAway(credential, context);
       throw new Rejection('ingestion_failed', { cause: error instanceof Error ? error.message : String(error) });
     }
   }
@@ -126,13 +126,18 @@ class Auth implements Processor {
     context.credential = withStoredPrivacy(credential, stored);
   }
 
+  /**
+   * A lookup that fails or times out while the database is thought to be available is 500. The sender of a key that was
+   * found before loses data by this, so for it the database is checked first.
+   */
   async #admitLater(lookup: Promise<StoredKey | null>, given: GivenKey, context: Context): Promise<void> {
     let stored: StoredKey | null;
     try {
       stored = await lookup;
     } catch (error) {
       if (error instanceof Rejection) throw error;
-      const isAway = await this.#isAwayAfter(error);
+      const isKnown = (this.#keys?.lastKnown(given.publicId) ?? null) !== null;
+      const isAway = await this.#isAwayAfter(error, isKnown ? 'wait' : 'start');
       const cause = error instanceof Error ? error.message : String(error);
       throw from(given.publicId, new Rejection(isAway ? 'ingestion_failed' : 'authentication_failed', { cause }));
     }
@@ -249,7 +254,7 @@ export const auth = defineProcessor<AuthOptions>({
         maximum: LONGEST_WAIT_MS,
         default: '2s',
         description:
-          'The longest wait for the database. After it the request gets 500, or 503 if the database is away.',
+          'The longest wait for the database. After it the request gets 500. It gets 503 if the database is known to be away, or if the key was found before and the database turns out to be away.',
       },
     },
   },
