@@ -1,10 +1,10 @@
 /** `sluice backup FILE`: all data of one moment in one file, while the daemon runs. */
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
-import { basename, dirname, resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { UserError } from '../errors.ts';
 import { backUp } from '../extensions/postgres/transfer/backup.ts';
 import type { Sink } from '../extensions/postgres/transfer/backup-file.ts';
 import type { Call, Command } from './command.ts';
+import { CompleteFile } from './complete-file.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { withDatabase } from './database.ts';
 import { onlyWord } from './project.ts';
@@ -14,8 +14,6 @@ import { progressLines } from './view/progress.ts';
 
 /** Instead of a file: standard output or input. */
 export const STREAM = '-';
-/** It contains content and the hashes of keys. */
-const MODE = 0o600;
 
 export const backupCommand: Command = {
   description:
@@ -29,8 +27,7 @@ export const backupCommand: Command = {
     withDatabase(call, 'copy', async (database) => {
       const file = onlyWord(call, 'FILE');
       const say = (text: string): void => call.terminal.say(text);
-      const destination =
-        file === STREAM ? streamTo(call) : await FileDestination.open(resolve(call.process.cwd(), file));
+      const destination = file === STREAM ? streamTo(call) : await openFile(resolve(call.process.cwd(), file));
       try {
         const options = { version: versionOf(), report: progressLines(say) };
         const { rows, bytes, takenAt } = await backUp(database, destination, options);
@@ -49,47 +46,14 @@ interface Destination extends Sink {
   abandon(): Promise<void>;
 }
 
-class FileDestination implements Destination {
-  readonly #path: string;
-  readonly #handle: FileHandle;
-
-  private constructor(path: string, handle: FileHandle) {
-    this.#path = path;
-    this.#handle = handle;
-  }
-
-  static async open(path: string): Promise<FileDestination> {
-    const partial = partialOf(path);
-    return explained(path, async () => {
-      // The mode applies to new files only, and a rest of an earlier backup may have another one.
-      await rm(partial, { force: true });
-      return new FileDestination(path, await open(partial, 'wx', MODE));
-    });
-  }
-
-  write(data: Buffer): Promise<void> {
-    return explained(this.#path, () => this.#handle.writeFile(data));
-  }
-
-  finish(): Promise<void> {
-    return explained(this.#path, async () => {
-      await this.#handle.sync();
-      await this.#handle.close();
-      await rename(partialOf(this.#path), this.#path);
-      const folder = await open(dirname(this.#path));
-      // Makes the new name durable. Not every file system can do that.
-      await folder.sync().catch(() => undefined);
-      await folder.close();
-    });
-  }
-
-  async abandon(): Promise<void> {
-    await this.#handle.close().catch(() => undefined);
-    await rm(partialOf(this.#path), { force: true });
-  }
+async function openFile(path: string): Promise<Destination> {
+  const file = await explained(path, () => CompleteFile.open(path));
+  return {
+    write: (data) => explained(path, () => file.write(data)),
+    finish: () => explained(path, () => file.finish()),
+    abandon: () => file.abandon(),
+  };
 }
-
-const partialOf = (path: string): string => `${path}.partial`;
 
 async function explained<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {

@@ -1,8 +1,8 @@
 /** Where an export goes: standard output, or a file that appears when it is complete. */
 import { once } from 'node:events';
-import { open, rename, rm, stat } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { UserError } from '../errors.ts';
+import { CompleteFile } from './complete-file.ts';
 
 export interface Output {
   write(text: string): Promise<void>;
@@ -13,19 +13,13 @@ export interface Output {
   close(complete: boolean): Promise<void>;
 }
 
-/** Prompts and answers are for the owner of the file only. */
-const MODE = 0o600;
-
 export async function openFile(path: string): Promise<Output> {
-  const partial = `${path}.partial`;
-  const entry = await stat(path).catch(() => null);
-  if (entry?.isDirectory() === true) throw new UserError(`cannot write ${path}: it is a folder`);
-  const file = await writing(partial, () => open(partial, 'w', MODE));
+  const file = await writing(path, () => CompleteFile.open(path));
   let bytes = 0;
   return {
     write: async (text) => {
       const chunk = Buffer.from(text);
-      await writing(partial, () => file.writeFile(chunk));
+      await writing(path, () => file.write(chunk));
       bytes += chunk.length;
     },
     get bytes() {
@@ -34,12 +28,10 @@ export async function openFile(path: string): Promise<Output> {
     isClosed: false,
     close: async (complete) => {
       try {
-        if (complete) await writing(path, () => file.sync());
+        if (complete) await writing(path, () => file.finish());
       } finally {
-        await file.close();
+        await file.abandon();
       }
-      if (complete) await writing(path, () => rename(partial, path));
-      else await rm(partial, { force: true });
     },
   };
 }

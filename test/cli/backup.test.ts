@@ -1,8 +1,8 @@
 // Backup and restore by the command line: every table comes back equal, a backup during ingest is one moment, wrong and
 // damaged files change nothing, and a killed restore can be run again.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import t from 'tap';
@@ -69,6 +69,19 @@ t.test('a backup is complete, private and verified', async (t) => {
   t.notOk(existsSync(`${file}.partial`));
   t.match(await sluice('restore', 'a.backup', '--check'), { code: 0, out: /is complete: \d+ rows/u });
   t.match(await sluice('backup', 'no/such/folder', '-c', 'source.yaml'), { code: 1, err: /cannot be written/u });
+});
+
+t.test('a pipe, a device or a link is not replaced', async (t) => {
+  const [pipe, link] = [join(folder, 'pipe'), join(folder, 'link')];
+  t.equal(spawnSync('mkfifo', [pipe]).status, 0);
+  symlinkSync(file, link);
+  for (const path of [pipe, link]) {
+    const err = /cannot be written: it is not a regular file/u;
+    t.match(await sluice('backup', path, '-c', 'source.yaml'), { code: 1, err });
+  }
+  t.ok(lstatSync(pipe).isFIFO());
+  t.ok(lstatSync(link).isSymbolicLink());
+  t.notOk(existsSync(`${pipe}.partial`));
 });
 
 t.test('a target with rows is refused and not changed', async (t) => {

@@ -1,5 +1,6 @@
 // Export of everything that is stored: exact lines, spreadsheets without formulas, and OTLP that is stored again alike.
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, lstatSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { folderOf } from '../support/config-files.ts';
@@ -311,4 +312,19 @@ t.test('a file appears when it is complete, for its owner only', async (t) => {
   t.match(await sluice('export', '--output', join(folder, 'none', 'x')), { code: 1, err: /cannot write/u });
   t.match(await sluice('export', '--output', folder), { code: 1, err: /^error: cannot write .*: it is a folder\n$/u });
   t.notOk(existsSync(`${folder}.partial`));
+});
+
+t.test('only a regular file is replaced, and a link at the unfinished name is not followed', async (t) => {
+  const [pipe, link, note] = ['pipe', 'link', 'note'].map((name) => join(folder, name)) as [string, string, string];
+  t.equal(spawnSync('mkfifo', [pipe]).status, 0);
+  writeFileSync(note, 'a note');
+  symlinkSync(note, link);
+  for (const path of [pipe, link])
+    t.match(await sluice('export', '--output', path), { code: 1, err: /cannot write .*: it is not a regular file/u });
+  t.ok(lstatSync(pipe).isFIFO());
+  t.ok(lstatSync(link).isSymbolicLink());
+  symlinkSync(note, join(folder, 'linked.ndjson.partial'));
+  t.match(await sluice('export', '--output', join(folder, 'linked.ndjson')), { code: 0 });
+  t.ok(lstatSync(join(folder, 'linked.ndjson')).isFile());
+  t.equal(readFileSync(note, 'utf8'), 'a note');
 });
