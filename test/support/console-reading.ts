@@ -5,6 +5,7 @@ import { Database } from '../../src/extensions/postgres/database.ts';
 import { migrate } from '../../src/extensions/postgres/migrate.ts';
 import { Readers } from '../../src/extensions/postgres/reader.ts';
 import { ConsoleError } from '../../src/extensions/console/errors.ts';
+import { RowThread } from '../../src/extensions/console/server/row-thread.ts';
 import type { Reply, RequestContext, Route, ServerEvent } from '../../src/extensions/console/server/route.ts';
 import { createDatabase, type Teardown } from './postgres.ts';
 
@@ -106,6 +107,8 @@ function contextOf(reader: ReaderPool, asking: Asking): RequestContext {
       stream: (text: string, parameters: readonly unknown[] = []) => reader.stream(text, parameters, signal),
     },
     people: reader,
+    administration: { listProjects: () => Promise.resolve([{ name: project }]) },
+    rowThread: new RowThread(),
     logger: { info: () => undefined, warn: () => undefined },
     now: () => Date.now(),
   };

@@ -12,7 +12,7 @@ import { readCursor, TIME_PART, TRACE_PART, writeCursor } from './cursor.ts';
 import { LOG_NS, logsIn, readLoggedTurn, recordsOf, untracedUsage } from './logged-conversation.ts';
 import { allOf, conditionsOf, environmentCondition, LATEST_NS, limitOf, rangeOf } from './question.ts';
 import { IS_STEP, stepJson } from './steps.ts';
-import { textJson } from './texts.ts';
+import { LONGEST_NAME, nameText, roomFor, textJson } from './texts.ts';
 import { countedUsage, linesOf, spansOf, sumsOfUsage, TRACE_JOINS, TRACE_JSON } from './trace-rows.ts';
 
 const DEFAULT_LIMIT = 50;
@@ -28,6 +28,9 @@ const STEPS = 100;
 const spansIn = (conversation: string): string =>
   `s.project = $1::text AND left(s.conversation_id, 128) = left(${conversation}, 128) AND s.conversation_id = ${conversation}`;
 
+/** A page of one conversation has the id in its address, so longer ones have none. */
+const isListed = (id: string): string => `${id} IS NOT NULL AND length(${id}) <= ${LONGEST_NAME}`;
+
 /** A `ConversationRow` of a relation `n` with the column `conversation_id`. */
 const rowOf = (views: string, seesContent: boolean): string => `
   SELECT json_build_object('conversation_id', n.conversation_id, 'environment', f.environment, 'user_id', f.user_id,
@@ -39,7 +42,7 @@ const rowOf = (views: string, seesContent: boolean): string => `
   FROM (SELECT 1) one CROSS JOIN LATERAL (
     SELECT count(DISTINCT s.trace_id) AS trace_count, count(*) FILTER (WHERE s.failed) AS error_count,
       min(s.ns) AS first_ns, max(s.ns) AS last_ns, min(s.environment) AS environment,
-      (array_agg(s.user_id ORDER BY s.ns) FILTER (WHERE s.user_id IS NOT NULL))[1] AS user_id,
+      (array_agg(${nameText('s.user_id')} ORDER BY s.ns) FILTER (WHERE s.user_id IS NOT NULL))[1] AS user_id,
       array_agg(DISTINCT s.trace_id) FILTER (WHERE s.trace_id IS NOT NULL) AS traces
     FROM (${recordsOf('n.conversation_id', spansIn('n.conversation_id'))}) s
   ) f CROSS JOIN LATERAL (
@@ -155,7 +158,7 @@ function pageStatement(
     ORDER BY t.first_ns DESC, t.trace_id DESC LIMIT ${place(4)}::int4
   ), ${sumsOfUsage(views, '$1::text', 'slice')}, said AS MATERIALIZED (
     SELECT l.conversation_id, ${LOG_NS} AS ns FROM sluice.logs l
-    WHERE l.project = $1::text AND l.conversation_id IS NOT NULL AND ${LOG_NS} >= ${place(1)}::int8
+    WHERE l.project = $1::text AND ${isListed('l.conversation_id')} AND ${LOG_NS} >= ${place(1)}::int8
       AND ${LOG_NS} <= ${place(2)}::int8 AND (${LOG_NS}, ''::bytea) < ${position} AND ${logs}
     ORDER BY ${LOG_NS} DESC FETCH FIRST (${place(4)}::int4) ROWS WITH TIES
   ), floor AS MATERIALIZED (
@@ -166,7 +169,7 @@ function pageStatement(
     ) ends WHERE is_full ORDER BY ns DESC, id DESC LIMIT 1
   ), named AS MATERIALIZED (
     SELECT DISTINCT ON (c.conversation_id) c.conversation_id, t.first_ns, t.trace_id FROM slice t CROSS JOIN LATERAL (
-      SELECT DISTINCT s.conversation_id FROM sluice.spans s WHERE ${spansOf('s')} AND s.conversation_id IS NOT NULL AND ${allOf(terms)}
+      SELECT DISTINCT s.conversation_id FROM sluice.spans s WHERE ${spansOf('s')} AND ${isListed('s.conversation_id')} AND ${allOf(terms)}
     ) c WHERE ${isReached('t.first_ns', 't.trace_id')} AND ${allOf(withUsage(sums, views, 'usage_sums'))}
     ORDER BY c.conversation_id, t.first_ns DESC, t.trace_id DESC
   ), logged AS MATERIALIZED (
@@ -195,6 +198,10 @@ function pageStatement(
     (SELECT count(*) FROM floor) = 0 AND (SELECT count(*) FROM listed) < ${place(5)}::int4 AS is_end,
     ARRAY(SELECT conversation_id FROM listed ORDER BY first_ns DESC, trace_id DESC) AS ids`;
 }
+
+/** The steps of the traces `shown`. */
+const STEPS_SHOWN = `(SELECT count(*) FROM shown t CROSS JOIN LATERAL (
+  SELECT FROM sluice.spans s WHERE ${spansOf('s')} AND ${IS_STEP} LIMIT ${STEPS}) s)`;
 
 /** Content is a field of the steps. */
 const turnJson = (seesContent: boolean): string => `json_build_object('trace', ${TRACE_JSON},
@@ -229,7 +236,7 @@ export const listTurns = readRoute(`${PROJECT}/conversations/{conversation}/turn
          AND t.trace_id IN (SELECT s.trace_id FROM sluice.spans s WHERE ${spansIn('$2::text')})
        ORDER BY t.first_ns DESC, t.trace_id DESC LIMIT ${TURNS + 1}
      ), shown AS MATERIALIZED (SELECT * FROM page ORDER BY first_ns DESC, trace_id DESC LIMIT ${TURNS}
-     ), ${countedUsage(reader.views, 'ARRAY(SELECT trace_id FROM shown)')}
+     ), ${countedUsage(reader.views, 'ARRAY(SELECT trace_id FROM shown)')}, ${roomFor(STEPS_SHOWN)}
      SELECT (SELECT count(*) FROM page) > ${TURNS} AS more,
        (SELECT first_ns || ' ' || encode(trace_id, 'hex') FROM shown ORDER BY first_ns, trace_id LIMIT 1) AS last,
        (SELECT string_agg(${turnJson(caller.seesContent)}::text, E'\\n' ORDER BY t.first_ns DESC, t.trace_id DESC)

@@ -1,9 +1,8 @@
 /** Conversations that only log records name, as of command line agents that send no spans. */
 import { CONTENT_COLUMNS } from '../../../pdata/content-columns.ts';
 import type { RequestReader } from '../server/route.ts';
-import { contentJson } from './texts.ts';
+import { contentJson, finishReasons, nameText, ROOM, roomFor } from './texts.ts';
 
-const SHOWN_CHARACTERS = 64 * 1024;
 const STEPS = 100;
 
 /** By an index; null for a record whose sender gave no time. */
@@ -33,14 +32,14 @@ const IS_SAID = `(l.category IN ('model_call', 'tool_step', 'retrieval')
     OR l.category IS NULL AND coalesce(${CONTENT_COLUMNS.map((name) => `l.${name}`).join(', ')}) IS NOT NULL)`;
 
 const stepJson = (seesContent: boolean): string => `json_build_object('trace_id', encode(l.trace_id, 'hex'),
-    'span_id', encode(l.span_id, 'hex'), 'parent_span_id', NULL, 'name', coalesce(l.event_name, 'log record'),
+    'span_id', encode(l.span_id, 'hex'), 'parent_span_id', NULL, 'name', coalesce(${nameText('l.event_name')}, 'log record'),
     'category', coalesce(l.category, 'message'), 'start_time_unix_nano', l.ns::text,
-    'duration_ns', (l.latency_ms * 1000000)::int8::text, 'error', l.is_error IS TRUE, 'error_type', l.error_type,
-    'model', coalesce(l.response_model, l.request_model), 'provider', l.provider, 'agent_name', l.agent_name,
-    'tool_name', l.tool_name, 'tool_call_id', l.tool_call_id, 'dialect', l.dialect, 'finish_reasons', l.finish_reasons,
+    'duration_ns', (l.latency_ms * 1000000)::int8::text, 'error', l.is_error IS TRUE, 'error_type', ${nameText('l.error_type')},
+    'model', ${nameText('coalesce(l.response_model, l.request_model)')}, 'provider', ${nameText('l.provider')}, 'agent_name', ${nameText('l.agent_name')},
+    'tool_name', ${nameText('l.tool_name')}, 'tool_call_id', ${nameText('l.tool_call_id')}, 'dialect', l.dialect, 'finish_reasons', ${finishReasons('l')},
     'input_tokens', l.input_tokens, 'cache_read_tokens', l.cache_read_tokens, 'output_tokens', l.output_tokens,
     'total_cost', l.total_cost::text, 'counts', l.usage_scope IS NOT DISTINCT FROM 'own'
-    ${seesContent ? `, 'content', ${contentJson('l', SHOWN_CHARACTERS)}` : ''})`;
+    ${seesContent ? `, 'content', ${contentJson('l', ROOM)}` : ''})`;
 
 export interface LoggedPage {
   /** A `Turn` without a trace. */
@@ -60,7 +59,8 @@ export async function readLoggedTurn(
        SELECT l.*, ${SHOWN_NS} AS ns, l.tableoid AS place, l.ctid AS at FROM sluice.logs l
        WHERE ${logsIn('$2::text')} AND ${IS_SAID} AND ${SHOWN_NS} <= $3::int8
        ORDER BY ${SHOWN_NS} DESC, l.tableoid DESC, l.ctid DESC OFFSET $4::int4 LIMIT ${STEPS + 1}
-     ), shown AS MATERIALIZED (SELECT * FROM page ORDER BY ns DESC, place DESC, at DESC LIMIT ${STEPS})
+     ), shown AS MATERIALIZED (SELECT * FROM page ORDER BY ns DESC, place DESC, at DESC LIMIT ${STEPS}
+     ), ${roomFor('(SELECT count(*) FROM shown)')}
      SELECT (SELECT count(*) FROM page) > ${STEPS} AS more, (SELECT min(ns) FROM shown)::text AS ns,
        (SELECT count(*) FROM shown WHERE ns = (SELECT min(ns) FROM shown))::int4 AS at_last,
        (SELECT json_agg(${stepJson(seesContent)} ORDER BY l.ns, l.place, l.at) FROM shown l)::text AS steps`,

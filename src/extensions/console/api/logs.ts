@@ -5,7 +5,7 @@ import { completenessOf } from './completeness.ts';
 import { readCursor, TIME_PART, writeCursor } from './cursor.ts';
 import { allOf, conditionsOf, environmentCondition, integerOf, limitOf, rangeOf } from './question.ts';
 import { findTrace } from './stored-trace.ts';
-import { textJson } from './texts.ts';
+import { nameText, textJson } from './texts.ts';
 import { linesOf } from './trace-rows.ts';
 
 const DEFAULT_LIMIT = 100;
@@ -23,9 +23,10 @@ const TIME =
 /** A `LogRow` of a log record `l`. */
 const logJson = (seesContent: boolean): string => `json_build_object('time_unix_nano', (${TIME})::text,
     'received_at', to_char(l.received_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'environment', l.environment,
-    'service', l.service_name, 'severity_number', l.severity_number, 'severity_text', l.severity_text, 'event_name', l.event_name,
+    'service', ${nameText('l.service_name')}, 'severity_number', l.severity_number, 'severity_text', ${nameText('l.severity_text')},
+    'event_name', ${nameText('l.event_name')},
     'trace_id', encode(l.trace_id, 'hex'), 'span_id', encode(l.span_id, 'hex'), 'category', l.category,
-    'model', coalesce(l.response_model, l.request_model)${
+    'model', ${nameText('coalesce(l.response_model, l.request_model)')}${
       seesContent
         ? `, 'body', ${textJson('l.body::text', SHOWN_CHARACTERS)}, 'attributes', ${textJson('l.attributes::text', SHOWN_CHARACTERS)}`
         : ''

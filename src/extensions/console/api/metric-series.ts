@@ -10,6 +10,7 @@ import { nanosecondsOf } from '../filter/values.ts';
 import { jsonText, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
 import { allOf, boundedRangeOf, environmentCondition, intervalOf, type Range } from './question.ts';
 import type { MetricForm } from './shapes.ts';
+import { nameText } from './texts.ts';
 
 const DAY_MS = 86_400_000;
 const MAX_DAYS = 31;
@@ -19,6 +20,7 @@ const MAX_POINTS: Readonly<Record<MetricForm, number>> = { level: 20_000, count:
 const MAX_SERIES = 50;
 const MAX_KEYS = 50;
 const LONGEST_KEY = 256;
+const LONGEST_ATTRIBUTES = 4096;
 /** Points before the range that only tell where a cumulative value began. */
 const LOOK_BACK_NS = 600_000_000_000n;
 /** Larger values could not be added up; with infinities and NaN they are left out. */
@@ -69,7 +71,7 @@ async function aboutMetric(context: RequestContext, name: string): Promise<About
   ];
   const [row] = await context.reader.query(
     `SELECT m.type, m.type IN ('histogram', 'exponential_histogram', 'summary') AS is_distribution, m.is_monotonic,
-       json_build_object('type', m.type, 'unit', m.unit, 'description', m.description, 'temporality', m.temporality,
+       json_build_object('type', m.type, 'unit', ${nameText('m.unit')}, 'description', ${nameText('m.description')}, 'temporality', m.temporality,
          'is_monotonic', m.is_monotonic, 'last_time_unix_nano', m.time_unix_nano::text)::text AS about
      FROM sluice.metric_points m WHERE ${allOf(conditions)} ORDER BY m.time_unix_nano DESC NULLS LAST LIMIT 1`,
     parameters.values,
@@ -106,11 +108,14 @@ function groupOf({ caller, query }: RequestContext): Group {
   return () => (by === '' && caller.seesContent ? STREAM_KEY : key);
 }
 
-const STREAM_KEY = `jsonb_build_object('service', m.service_name, 'attributes', m.attributes)`;
+/** Long ones are told by their hash. */
+const ATTRIBUTES = `CASE WHEN length(m.attributes::text) <= ${LONGEST_ATTRIBUTES} THEN m.attributes
+  ELSE jsonb_build_object('hash', md5(m.attributes::text)) END`;
+const STREAM_KEY = `jsonb_build_object('service', ${nameText('m.service_name')}, 'attributes', ${ATTRIBUTES})`;
 const GROUPS: Readonly<Record<string, string>> = {
-  '': `jsonb_build_object('service', m.service_name)`,
+  '': `jsonb_build_object('service', ${nameText('m.service_name')})`,
   none: `'{}'::jsonb`,
-  service: `jsonb_build_object('service', m.service_name)`,
+  service: `jsonb_build_object('service', ${nameText('m.service_name')})`,
   env: `jsonb_build_object('value', m.environment)`,
 };
 

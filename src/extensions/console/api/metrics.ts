@@ -1,5 +1,6 @@
 /** `GET …/metrics`: the names of metrics. */
 import { jsonText, PROJECT, readRoute } from '../server/route.ts';
+import { nameText } from './texts.ts';
 
 /** Each name is one look into the index. */
 const MAX_NAMES = 1000;
@@ -13,8 +14,8 @@ export const listMetrics = readRoute(`${PROJECT}/metrics`, async ({ project, rea
        (${next('')}) UNION ALL
        SELECT (SELECT n.name FROM (${next('AND left(m.name, 128) > names.name')}) n) FROM names WHERE names.name IS NOT NULL
      ), known AS (SELECT name FROM names WHERE name IS NOT NULL LIMIT ${MAX_NAMES})
-     SELECT json_build_object('items', coalesce(json_agg(json_build_object('name', l.name, 'type', l.type, 'unit', l.unit,
-       'description', l.description, 'temporality', l.temporality, 'last_time_unix_nano', l.time_unix_nano::text) ORDER BY l.name), '[]'),
+     SELECT json_build_object('items', coalesce(json_agg(json_build_object('name', ${nameText('l.name')}, 'type', l.type, 'unit', ${nameText('l.unit')},
+       'description', ${nameText('l.description')}, 'temporality', l.temporality, 'last_time_unix_nano', l.time_unix_nano::text) ORDER BY l.name), '[]'),
        'more', (SELECT count(*) FROM known) = ${MAX_NAMES})::text AS answer
      FROM known k CROSS JOIN LATERAL (
        SELECT m.* FROM sluice.metric_points m WHERE m.project = $1::text AND left(m.name, 128) = k.name

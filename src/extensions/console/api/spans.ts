@@ -9,6 +9,7 @@ import type { ReaderRow } from '../../../component/capabilities/postgres-reader.
 import { allOf, idOf, integerOf, limitOf } from './question.ts';
 import type { SpansEnd, SpansHead } from './shapes.ts';
 import { findTrace, IN_TRACE, type StoredTrace, valuesOf } from './stored-trace.ts';
+import { nameText } from './texts.ts';
 
 const DEFAULT_LIMIT = 20_000;
 const HIGHEST_LIMIT = 20_000;
@@ -82,8 +83,8 @@ function statementOf(
     ...(under === null ? [] : ['s.span_id IN (SELECT b.id FROM below b)']),
   ];
   const text = `WITH RECURSIVE ${under ?? ''} counted AS MATERIALIZED (SELECT 'span' AS signal, unnest(${parameters.add(counted)}::bytea[]) AS span_id)
-  SELECT encode(s.span_id, 'hex') AS id, encode(s.parent_span_id, 'hex') AS parent, s.name, s.service_name AS service,
-    coalesce(s.response_model, s.request_model) AS model, s.tool_name AS tool, s.start_time_unix_nano AS ns,
+  SELECT encode(s.span_id, 'hex') AS id, encode(s.parent_span_id, 'hex') AS parent, ${nameText('s.name')} AS name, ${nameText('s.service_name')} AS service,
+    ${nameText('coalesce(s.response_model, s.request_model)')} AS model, ${nameText('s.tool_name')} AS tool, s.start_time_unix_nano AS ns,
     json_build_array(s.category, (s.start_time_unix_nano - $3::int8)::text, s.duration_ns::text,
       (s.status = 'error' OR s.is_error IS TRUE)::int4)::text AS before,
     json_build_array(s.input_tokens, s.output_tokens, s.cache_read_tokens, s.time_to_first_token_ms, s.total_cost::text,

@@ -4,26 +4,25 @@ import { jsonText, PROJECT, readRoute } from '../server/route.ts';
 import { limitOf } from './question.ts';
 import { COUNTED, COUNTS } from './spans.ts';
 import { findTrace, IN_TRACE, valuesOf } from './stored-trace.ts';
-import { contentJson } from './texts.ts';
+import { contentJson, finishReasons, nameText, ROOM, roomFor } from './texts.ts';
 import { linesOf } from './trace-rows.ts';
 
 const DEFAULT_LIMIT = 100;
 const HIGHEST_LIMIT = 200;
-const SHOWN_CHARACTERS = 64 * 1024;
 
 /** A span that is a step of the conversation. */
 export const IS_STEP = "s.category IN ('model_call', 'tool_step', 'retrieval')";
 
-/** A `StepRow` of a span `s`; `counted` is in scope. `most`: characters of each content column. */
+/** A `StepRow` of a span `s`; `counted` and `room` are in scope, or `most`: characters of each content column. */
 export const stepJson = (
   seesContent: boolean,
-  most = SHOWN_CHARACTERS,
+  most: number | string = ROOM,
 ): string => `json_build_object('trace_id', encode(s.trace_id, 'hex'),
-    'span_id', encode(s.span_id, 'hex'), 'parent_span_id', encode(s.parent_span_id, 'hex'), 'name', s.name, 'category', s.category,
+    'span_id', encode(s.span_id, 'hex'), 'parent_span_id', encode(s.parent_span_id, 'hex'), 'name', ${nameText('s.name')}, 'category', s.category,
     'start_time_unix_nano', s.start_time_unix_nano::text, 'duration_ns', s.duration_ns::text,
-    'error', s.status = 'error' OR s.is_error IS TRUE, 'error_type', s.error_type,
-    'model', coalesce(s.response_model, s.request_model), 'provider', s.provider, 'agent_name', s.agent_name,
-    'tool_name', s.tool_name, 'tool_call_id', s.tool_call_id, 'dialect', s.dialect, 'finish_reasons', s.finish_reasons,
+    'error', s.status = 'error' OR s.is_error IS TRUE, 'error_type', ${nameText('s.error_type')},
+    'model', ${nameText('coalesce(s.response_model, s.request_model)')}, 'provider', ${nameText('s.provider')}, 'agent_name', ${nameText('s.agent_name')},
+    'tool_name', ${nameText('s.tool_name')}, 'tool_call_id', ${nameText('s.tool_call_id')}, 'dialect', s.dialect, 'finish_reasons', ${finishReasons('s')},
     'input_tokens', s.input_tokens, 'cache_read_tokens', s.cache_read_tokens, 'output_tokens', s.output_tokens,
     'total_cost', s.total_cost::text, 'counts', ${COUNTS}${seesContent ? `, 'content', ${contentJson('s', most)}` : ''})`;
 
@@ -37,7 +36,8 @@ export const listSteps = readRoute(`${PROJECT}/traces/{trace}/steps`, async (con
   const [row] = await reader.prepared(
     `WITH ${COUNTED(reader.views)}, step AS MATERIALIZED (
        SELECT * FROM sluice.spans s WHERE ${IN_TRACE} AND ${IS_STEP} AND (s.start_time_unix_nano, s.span_id) > ($5::int8, $6::bytea)
-       ORDER BY s.start_time_unix_nano, s.span_id LIMIT $7::int4)
+       ORDER BY s.start_time_unix_nano, s.span_id LIMIT $7::int4
+     ), ${roomFor('(SELECT count(*) FROM step)')}
      SELECT string_agg(${stepJson(caller.seesContent)}::text, E'\\n' ORDER BY s.start_time_unix_nano, s.span_id) AS items,
        (array_agg(s.start_time_unix_nano || '.' || encode(s.span_id, 'hex') ORDER BY s.start_time_unix_nano, s.span_id))[$7::int4] AS next
      FROM step s`,

@@ -1,5 +1,6 @@
 /** Traces as rows of a list: the SQL that computes a row of a trace `t` and writes it as JSON. */
 import type { RequestReader } from '../server/route.ts';
+import { nameText } from './texts.ts';
 
 /** The spans of a trace `t`; its times limit the partitions. */
 export const spansOf = (alias: string): string =>
@@ -7,7 +8,7 @@ export const spansOf = (alias: string): string =>
 
 /** The first value that is told by any span. */
 export const firstTold = (column: string): string =>
-  `(array_agg(s.${column} ORDER BY s.start_time_unix_nano, s.span_id) FILTER (WHERE s.${column} IS NOT NULL))[1]`;
+  `(array_agg(${nameText(`s.${column}`)} ORDER BY s.start_time_unix_nano, s.span_id) FILTER (WHERE s.${column} IS NOT NULL))[1]`;
 
 /**
  * A common table expression with the usage that counts of these traces of the project `$1`. All traces of a question
@@ -32,13 +33,13 @@ export const TRACE_JOINS = `
       min(s.start_time_unix_nano) AS start_ns,
       CASE WHEN count(*) > 0 THEN
         greatest(max(coalesce(s.end_time_unix_nano, s.start_time_unix_nano)) - min(s.start_time_unix_nano), 0) END AS duration_ns,
-      array_agg(DISTINCT coalesce(s.response_model, s.request_model))
+      array_agg(DISTINCT ${nameText('coalesce(s.response_model, s.request_model)')})
         FILTER (WHERE s.usage_scope IS NOT NULL AND coalesce(s.response_model, s.request_model) IS NOT NULL) AS models,
-      min(s.agent_name) AS agent, ${firstTold('user_id')} AS user_id, ${firstTold('conversation_id')} AS conversation_id
+      min(${nameText('s.agent_name')}) AS agent, ${firstTold('user_id')} AS user_id, ${firstTold('conversation_id')} AS conversation_id
     FROM sluice.spans s WHERE ${spansOf('s')}
   ) f
   LEFT JOIN LATERAL (
-    SELECT s.name, s.service_name, s.parent_span_id IS NULL AS is_root FROM sluice.spans s WHERE ${spansOf('s')}
+    SELECT ${nameText('s.name')} AS name, ${nameText('s.service_name')} AS service_name, s.parent_span_id IS NULL AS is_root FROM sluice.spans s WHERE ${spansOf('s')}
     ORDER BY s.parent_span_id IS NOT NULL, s.start_time_unix_nano, s.span_id LIMIT 1
   ) r ON true
   CROSS JOIN LATERAL (

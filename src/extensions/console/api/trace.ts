@@ -2,19 +2,21 @@
 import { ConsoleError } from '../errors.ts';
 import { API, json, jsonText, PROJECT, readRoute } from '../server/route.ts';
 import { traceIdOf } from './question.ts';
+import { nameText } from './texts.ts';
 import { countedUsage, spansOf, TRACE_JOINS, TRACE_MEMBERS } from './trace-rows.ts';
 
 /** Of at most as many services. */
 const SHOWN_SERVICES = 50;
 
-/** One row a model, the dearest first. */
+/** One row a model, the dearest first, of at most as many. */
+const SHOWN_MODELS = 200;
 const MODELS = `
   SELECT coalesce(json_agg(m ORDER BY m.total_cost::numeric DESC NULLS LAST, m.call_count DESC), '[]') FROM (
-    SELECT c.provider, c.model, count(*) AS call_count, sum(c.input_tokens) AS input_tokens, sum(c.output_tokens) AS output_tokens,
+    SELECT ${nameText('c.provider')} AS provider, ${nameText('c.model')} AS model, count(*) AS call_count, sum(c.input_tokens) AS input_tokens, sum(c.output_tokens) AS output_tokens,
       sum(c.cache_read_tokens) AS cache_read_tokens, sum(c.cache_write_tokens) AS cache_write_tokens,
       sum(c.reasoning_tokens) AS reasoning_tokens, sum(c.total_cost)::text AS total_cost,
       count(*) FILTER (WHERE c.total_cost IS NULL) AS unpriced_count
-    FROM counted c GROUP BY 1, 2) m`;
+    FROM counted c GROUP BY 1, 2 ORDER BY sum(c.total_cost) DESC NULLS LAST, count(*) DESC LIMIT ${SHOWN_MODELS}) m`;
 
 /** The usage that counts is computed once for the sums and the models. */
 const header = (views: string): string => `
@@ -22,7 +24,7 @@ const header = (views: string): string => `
   SELECT (json_build_object(${TRACE_MEMBERS}, 'project', t.project,
     'tool_step_count', f.tool_step_count, 'retrieval_count', f.retrieval_count,
     'log_count', (SELECT count(*) FROM sluice.logs l WHERE l.trace_id = t.trace_id AND l.project = t.project),
-    'services', ARRAY(SELECT DISTINCT s.service_name FROM sluice.spans s WHERE ${spansOf('s')} AND s.service_name IS NOT NULL
+    'services', ARRAY(SELECT DISTINCT ${nameText('s.service_name')} FROM sluice.spans s WHERE ${spansOf('s')} AND s.service_name IS NOT NULL
       ORDER BY 1 LIMIT ${SHOWN_SERVICES}),
     'input_cost', u.input_cost::text, 'output_cost', u.output_cost::text, 'models', (${MODELS}),
     'created_at', to_char(t.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))::text AS header

@@ -13,6 +13,7 @@ import {
   wordOf,
 } from './question.ts';
 import type { UsageGroup } from './shapes.ts';
+import { nameText } from './texts.ts';
 import { linesOf } from './trace-rows.ts';
 
 const DAY_MS = 86_400_000;
@@ -101,7 +102,7 @@ function figuresQuestion(context: RequestContext, { keys, range, interval }: Fig
     interval === null
       ? 'NULL::int8'
       : `u.time_unix_nano / ${parameters.add(interval)}::int8 * ${parameters.add(interval)}::int8`;
-  const columns = keys.map((key) => `u.${key}`);
+  const columns = keys.map((key) => `${nameText(`u.${key}`)} AS ${key}`);
   const sets = [...(interval === null ? [] : [['point', ...keys], ['point']]), keys, []];
   const key = `json_build_object(${keys.map((name) => `'${name}', a.${name}`).join(', ')})`;
   const same = keys.map((name) => `t.${name} IS NOT DISTINCT FROM a.${name}`);
@@ -109,7 +110,7 @@ function figuresQuestion(context: RequestContext, { keys, range, interval }: Fig
   const ofKey = keys.length === 0 ? 'false' : `GROUPING(${keys[0]}) = 0`;
   const text = `
   WITH calls AS NOT MATERIALIZED (
-    SELECT ${[...columns, `${point} AS point`].join(', ')}, u.user_id AS of_user, u.latency_ms, u.time_to_first_token_ms, u.is_error,
+    SELECT ${[...columns, `${point} AS point`].join(', ')}, ${nameText('u.user_id')} AS of_user, u.latency_ms, u.time_to_first_token_ms, u.is_error,
       ${SUMS.map((name) => `u.${name}`).join(', ')}
     FROM ${calls} u WHERE ${conditions}
   ), a AS MATERIALIZED (

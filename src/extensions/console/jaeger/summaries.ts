@@ -1,5 +1,6 @@
 /** Names of services and operations among the newest spans, and summaries of traces. */
 import type { TraceRow } from '../api/shapes.ts';
+import { nameText } from '../api/texts.ts';
 import { spansOf } from '../api/trace-rows.ts';
 import type { RequestContext } from '../server/route.ts';
 import { UNKNOWN_SERVICE } from './search-question.ts';
@@ -9,7 +10,7 @@ const SAMPLE = 50_000;
 const NAMES = 5000;
 
 const NEWEST = `newest AS NOT MATERIALIZED (
-  SELECT coalesce(s.service_name, '${UNKNOWN_SERVICE}') AS service, s.name, s.kind FROM sluice.spans s
+  SELECT coalesce(${nameText('s.service_name')}, '${UNKNOWN_SERVICE}') AS service, ${nameText('s.name')} AS name, s.kind FROM sluice.spans s
   WHERE s.project = $1::text ORDER BY s.start_time_unix_nano DESC LIMIT ${SAMPLE})`;
 
 export async function servicesOf({ project, reader }: RequestContext): Promise<readonly string[]> {
@@ -30,7 +31,7 @@ export async function operationsOf(
   service: string,
 ): Promise<readonly Operation[]> {
   const rows = await reader.prepared(
-    `WITH ${NEWEST} SELECT DISTINCT name, kind FROM newest WHERE service = $2::text ORDER BY 1, 2 LIMIT ${NAMES}`,
+    `WITH ${NEWEST} SELECT DISTINCT name, kind FROM newest WHERE service = ${nameText('$2::text')} ORDER BY 1, 2 LIMIT ${NAMES}`,
     [project, service.replaceAll('\0', '\u{fffd}')],
   );
   return rows.map((row) => {
@@ -42,7 +43,7 @@ export async function operationsOf(
 /** Spans of each service, and spans whose parent is not there. */
 const FIGURES = `
   WITH members AS MATERIALIZED (
-    SELECT t.trace_id, s.span_id, s.parent_span_id, coalesce(s.service_name, '${UNKNOWN_SERVICE}') AS service,
+    SELECT t.trace_id, s.span_id, s.parent_span_id, coalesce(${nameText('s.service_name')}, '${UNKNOWN_SERVICE}') AS service,
       s.status = 'error' OR s.is_error IS TRUE AS failed
     FROM sluice.traces t JOIN sluice.spans s ON ${spansOf('s')}
     WHERE t.project = $1::text AND t.trace_id = ANY ($2::bytea[])

@@ -2,6 +2,7 @@
 import { type FoundTraces, searchTraces } from '../api/search-traces.ts';
 import { allOf } from '../api/question.ts';
 import type { TraceRow } from '../api/shapes.ts';
+import { nameText } from '../api/texts.ts';
 import { spansOf } from '../api/trace-rows.ts';
 import { Parameters } from '../filter/parameters.ts';
 import { json, type RequestContext } from '../server/route.ts';
@@ -80,7 +81,7 @@ async function readSpans(
   const ids = traces.map(({ trace_id: id }) => Buffer.from(id, 'hex'));
   const text = `
     SELECT encode(t.trace_id, 'hex') AS trace_id, m.* FROM sluice.traces t CROSS JOIN LATERAL (
-      SELECT count(*) OVER ()::int4 AS matched, encode(s.span_id, 'hex') AS id, s.name, s.start_time_unix_nano::text AS start,
+      SELECT count(*) OVER ()::int4 AS matched, encode(s.span_id, 'hex') AS id, ${nameText('s.name')} AS name, s.start_time_unix_nano::text AS start,
         coalesce(s.duration_ns, 0)::text AS duration, json_build_array(${values.join(', ')})::text AS shown
       FROM sluice.spans s WHERE ${spansOf('s')} AND ${allOf(conditions)}
       ORDER BY s.start_time_unix_nano, s.span_id LIMIT ${parameters.add(limit)}::int4

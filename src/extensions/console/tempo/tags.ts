@@ -44,14 +44,16 @@ async function readTags(context: RequestContext): Promise<readonly TagScope[]> {
   const limit = numberOf(context, 'limit', MAX_NAMES, MAX_NAMES);
   const parameters = new Parameters();
   const sample = sampleOf(context, parameters);
-  const keysOf = (value: string): string => `ARRAY(SELECT DISTINCT k FROM sample s, jsonb_object_keys(
-    CASE jsonb_typeof(${value}) WHEN 'object' THEN ${value} END) k ORDER BY k LIMIT ${limit})`;
+  const keysOf = (
+    value: string,
+  ): string => `ARRAY(SELECT DISTINCT left(k, ${LONGEST_VALUE}) AS k FROM sample s, jsonb_object_keys(
+    CASE jsonb_typeof(${value}) WHEN 'object' THEN ${value} END) k ORDER BY 1 LIMIT ${limit})`;
   // The names of attributes are content, as their values are.
   const ofSpans = context.caller.seesContent ? keysOf('s.attributes') : `'{}'::text[]`;
   const resource = 'coalesce(s.resource, (SELECT r.body FROM sluice.resources r WHERE r.id = s.resource_id))';
   const text = `WITH sample AS MATERIALIZED (${sample})
-    SELECT ${ofSpans} AS spans, ARRAY(SELECT DISTINCT k FROM (SELECT DISTINCT ${resource} AS body FROM sample s) d,
-      jsonb_object_keys(CASE jsonb_typeof(d.body) WHEN 'object' THEN d.body END) k ORDER BY k LIMIT ${limit}) AS resources`;
+    SELECT ${ofSpans} AS spans, ARRAY(SELECT DISTINCT left(k, ${LONGEST_VALUE}) AS k FROM (SELECT DISTINCT ${resource} AS body FROM sample s) d,
+      jsonb_object_keys(CASE jsonb_typeof(d.body) WHEN 'object' THEN d.body END) k ORDER BY 1 LIMIT ${limit}) AS resources`;
   const [row] = await context.reader.query(text, parameters.values);
   const merged = (known: object, found: unknown): readonly string[] =>
     [...new Set([...Object.keys(known), ...((found ?? []) as readonly string[])])].sort().slice(0, limit);
