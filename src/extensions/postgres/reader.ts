@@ -3,8 +3,8 @@
  * first question and closed when it is unused. A question that is given up is cancelled on the server.
  */
 import { createHash } from 'node:crypto';
-import { connect } from 'node:net';
-import type pg from 'pg';
+import { connect, type Socket } from 'node:net';
+import pg from 'pg';
 import {
   type PostgresReaders,
   ReaderFailure,
@@ -19,7 +19,10 @@ import { QUERY_CANCELED, sqlstateOf } from './sqlstate.ts';
 
 /** Without a free connection for this time, the question is refused. */
 const WAIT_MS = 2000;
-/** The rows of one FETCH: the first, and the most. Between them as many as have about so many characters. */
+/**
+ * The rows of one FETCH: the first, and the most. Between them as many as have about so many characters, which are also
+ * those that are held at a time, with one more row.
+ */
 const FIRST_BATCH_ROWS = 25;
 const MOST_BATCH_ROWS = 500;
 const BATCH_CHARACTERS = 2 * 1024 * 1024;
@@ -102,10 +105,15 @@ class Reader implements ReaderPool {
         await client.query('BEGIN READ ONLY');
         await client.query(`DECLARE ${CURSOR} NO SCROLL CURSOR FOR ${text}`, [...values]);
       });
-      for (let size = FIRST_BATCH_ROWS, rows: readonly ReaderRow[] = []; ; size = nextBatch(rows)) {
-        rows = await lease.use(async (client) => (await client.query(`FETCH ${size} FROM ${CURSOR}`)).rows);
-        if (rows.length > 0) yield rows;
-        if (rows.length < size) break;
+      for (let size = FIRST_BATCH_ROWS; ; ) {
+        let [rows, characters] = [0, 0];
+        for await (const part of lease.parts(`FETCH ${size} FROM ${CURSOR}`)) {
+          rows += part.length;
+          characters += lengthOf(part);
+          yield part;
+        }
+        if (rows < size) break;
+        size = nextBatch(rows, characters);
       }
     } finally {
       await lease.endTransaction();
@@ -181,6 +189,54 @@ class Lease {
     }
   }
 
+  /**
+   * The rows of a statement in parts. Rows can have megabytes, also those after many short ones, so the connection is
+   * not read while a part of this many characters is used.
+   */
+  async *parts(text: string): AsyncGenerator<readonly ReaderRow[]> {
+    const { stream } = (this.#client as unknown as { readonly connection: { readonly stream: Socket } }).connection;
+    let part: ReaderRow[] = [];
+    let characters = 0;
+    let wake = (): void => undefined;
+    let isEnded = false;
+    const ended = this.use((client) => {
+      const query = new pg.Query(text);
+      query.on('row', (row: ReaderRow, result) => {
+        // The driver would keep all rows until the end.
+        if (result !== undefined) result.rows.length = 0;
+        part.push(row);
+        characters += lengthOf([row]);
+        if (characters < BATCH_CHARACTERS) return;
+        stream.pause();
+        wake();
+      });
+      return new Promise<void>((resolve, reject) =>
+        // The types of the driver have no callback for a query of its own.
+        client.query(query as unknown as pg.QueryConfig, (error: Error | null) =>
+          error === null ? resolve() : reject(error),
+        ),
+      );
+    }).finally(() => {
+      isEnded = true;
+      wake();
+    });
+    ended.catch(() => undefined);
+    try {
+      while (!isEnded || part.length > 0) {
+        if (!isEnded && characters < BATCH_CHARACTERS) await new Promise<void>((resolve) => (wake = resolve));
+        const rows = part;
+        [part, characters] = [[], 0];
+        if (rows.length > 0) yield rows;
+        stream.resume();
+      }
+      await ended;
+    } finally {
+      // The rest of the rows is not read.
+      if (!isEnded) this.#sound = false;
+      stream.resume();
+    }
+  }
+
   async endTransaction(): Promise<void> {
     if (!this.#sound || this.#canceling !== null) return;
     await this.#client.query('ROLLBACK').catch(() => (this.#sound = false));
@@ -198,14 +254,18 @@ class Lease {
   }
 }
 
-/** A batch is held in memory, and rows can have megabytes of content. */
-function nextBatch(rows: readonly ReaderRow[]): number {
+/** A batch takes one statement, whose time is limited. */
+function nextBatch(rows: number, characters: number): number {
+  const fitting = Math.floor((BATCH_CHARACTERS * rows) / Math.max(1, characters));
+  return Math.min(MOST_BATCH_ROWS, Math.max(1, fitting));
+}
+
+function lengthOf(rows: readonly ReaderRow[]): number {
   let characters = 0;
   for (const row of rows) {
     for (const value of Object.values(row)) characters += typeof value === 'string' ? value.length : 1;
   }
-  const fitting = Math.floor((BATCH_CHARACTERS * rows.length) / Math.max(1, characters));
-  return Math.min(MOST_BATCH_ROWS, Math.max(1, fitting));
+  return characters;
 }
 
 /** Null: the statement itself is at fault. */

@@ -62,12 +62,9 @@ async function countValues(context: RequestContext, fields: readonly string[]): 
   const place = (value: unknown): string => parameters.add(value);
   const sample = isHeavy ? HEAVY_SAMPLE : SAMPLE;
   const environment = environmentCondition(context, 's.environment', parameters);
-  const columns = fields.map((name, at) => `${COLUMNS[name]} AS f${at}`).join(', ');
+  const columns = fields.map((name, at) => `left(${COLUMNS[name]}, ${LONGEST_VALUE}) AS f${at}`).join(', ');
   const counts = fields.map(
-    (
-      name,
-      at,
-    ) => `'${name}', (SELECT coalesce(json_agg(json_build_object('value', left(f${at}, ${LONGEST_VALUE}), 'count', n)
+    (name, at) => `'${name}', (SELECT coalesce(json_agg(json_build_object('value', f${at}, 'count', n)
       ORDER BY n DESC, f${at}), '[]') FROM (
         SELECT f${at}, count(*) AS n FROM matching WHERE f${at} IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ${VALUES}) c)`,
   );

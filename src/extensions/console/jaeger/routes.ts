@@ -17,6 +17,8 @@ import { spansWithin, type SpanLimits, traceText } from './stored-spans.ts';
 /** The older search gives whole traces. */
 const SEARCH_TRACES = 20;
 const SEARCH_LIMITS: SpanLimits = { spans: 1000, characters: 4 * 1024 * 1024, withContent: false };
+/** Of the texts of all traces. Further traces are left out. */
+const SEARCH_CHARACTERS = 32 * 1024 * 1024;
 const TRACE_LIMITS: SpanLimits = { spans: 20_000, characters: 32 * 1024 * 1024, withContent: true };
 const SUMMARIES = 200;
 /** The clients wait for 10 seconds and cannot continue a search. */
@@ -66,9 +68,14 @@ async function searchedTraces(context: RequestContext): Promise<readonly string[
 
 async function listTraces(context: RequestContext): Promise<readonly string[]> {
   const texts: string[] = [];
+  let left = SEARCH_CHARACTERS;
   for (const id of await searchedTraces(context)) {
+    if (left <= 0) break;
     try {
-      texts.push(await traceText(context, await foundTrace(context, id), SEARCH_LIMITS));
+      const limits = { ...SEARCH_LIMITS, characters: Math.min(SEARCH_LIMITS.characters, left) };
+      const text = await traceText(context, await foundTrace(context, id), limits);
+      left -= text.length;
+      texts.push(text);
     } catch (error) {
       // It was deleted after the search, or is not known.
       if (!(error instanceof ConsoleError) || error.code !== 'not_found') throw error;
