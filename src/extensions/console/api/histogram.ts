@@ -38,7 +38,7 @@ export const showHistogram = readRoute(`${PROJECT}/traces/histogram`, async (con
   WITH sample AS MATERIALIZED (
     SELECT t.project, t.trace_id, t.environment, t.first_ns, t.last_ns FROM sluice.traces t
     WHERE t.project = ${place(project)}::text AND t.first_ns >= ${place(String(range.from))}::int8
-      AND t.first_ns < ${place(String(range.until))}::int8 AND ${traces}
+      AND t.first_ns <= ${place(String(range.until - 1n))}::int8 AND ${traces}
     ${isSampled ? `ORDER BY t.first_ns DESC LIMIT ${place(sample)}::int4` : ''}
   ), ${sumsOfUsage(reader.views, `${place(project)}::text`, 'sample')}, counted AS (
     SELECT (t.first_ns - ${place(String(range.from))}::int8) / ${place(String(width))}::int8 AS bucket, count(*)::int4 AS traces,

@@ -95,6 +95,19 @@ t.test('the histogram counts every trace once', async (t) => {
   t.same((await reading.ask(showHistogram, { project: 'empty' })).buckets, []);
 });
 
+t.test('the histogram of traces at the limits of time', async (t) => {
+  await reading.client.query(
+    `INSERT INTO sluice.traces (trace_id, project, environment, first_ns, last_ns)
+     SELECT decode(lpad(to_hex(ns % 7 + 1), 32, 'f'), 'hex'), 'far', 'default', ns, ns FROM unnest($1::int8[]) AS ns`,
+    [['1', '9223372036854775807']],
+  );
+  const { buckets } = await reading.ask(showHistogram, { project: 'far', query: { buckets: 2 } });
+  t.same(
+    buckets.map(({ trace_count }: { trace_count: number }) => trace_count),
+    [1, 1],
+  );
+});
+
 t.test('facets', async (t) => {
   const { examined, complete, fields } = await reading.ask(listFacets, {
     query: { fields: 'service,model,error,env' },
