@@ -1,6 +1,7 @@
 /** The description of a body: one record that is repeated, and the values in it. A search changes it step by step. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { Random } from '../../support/generators-random.ts';
 
 /**
  * A text: `unit` repeated up to `bytes`, with `{r}` for the number of the record and `{i}` for the number of the
@@ -185,36 +186,10 @@ const EVENTS = [
   '',
 ];
 
-export class Random {
-  #state: number;
-
-  constructor(seed: number) {
-    this.#state = seed | 0;
-  }
-
-  /** From 0 to 1, by mulberry32. */
-  next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) | 0;
-    let value = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
-    value = (value + Math.imul(value ^ (value >>> 7), 61 | value)) ^ value;
-    return ((value ^ (value >>> 14)) >>> 0) / 4294967296;
-  }
-
-  below(limit: number): number {
-    return Math.floor(this.next() * limit);
-  }
-
-  pick<T>(list: readonly T[]): T {
-    return list[this.below(list.length)] as T;
-  }
-
-  /** From 0 or 1 up to `limit`, small ones as often as large ones. */
-  size(limit: number): number {
-    return Math.floor(limit ** this.next());
-  }
-}
-
 const MAX_TEXT = 262144;
+
+/** From 1 up to `limit`, small ones as often as large ones; 0 for a limit of 0. */
+const randomSize = (random: Random, limit: number): number => Math.floor(limit ** (random.next() / 2 ** 32));
 
 export function randomValue(random: Random, depth = 0): ValueSpec {
   const kind = random.below(depth > 1 ? 3 : 6);
@@ -237,29 +212,33 @@ function randomNested(random: Random, depth: number): NestedSpec {
 function randomText(random: Random): TextSpec {
   const mixed = random.below(3) === 0;
   const unit = mixed ? `${random.pick(UNITS)}${random.pick(UNITS)}` : random.pick(UNITS);
-  return { kind: 'text', unit, bytes: random.size(MAX_TEXT) };
+  return { kind: 'text', unit, bytes: randomSize(random, MAX_TEXT) };
 }
 
 function randomAttribute(random: Random): AttributeSpec {
-  return { key: random.pick(KEYS), count: random.below(4) === 0 ? random.size(400) : 1, value: randomValue(random) };
+  return {
+    key: random.pick(KEYS),
+    count: random.below(4) === 0 ? randomSize(random, 400) : 1,
+    value: randomValue(random),
+  };
 }
 
 const attributesOf = (random: Random, limit: number): AttributeSpec[] =>
-  Array.from({ length: random.size(limit) }, () => randomAttribute(random));
+  Array.from({ length: randomSize(random, limit) }, () => randomAttribute(random));
 
 export function randomGenome(random: Random): Genome {
   return {
-    name: { kind: 'text', unit: random.pick(UNITS), bytes: random.size(200) },
+    name: { kind: 'text', unit: random.pick(UNITS), bytes: randomSize(random, 200) },
     attributes: attributesOf(random, 40),
     resource: attributesOf(random, 6),
     scope: random.pick(SCOPES),
-    events: random.below(3) === 0 ? random.size(200) : 0,
+    events: random.below(3) === 0 ? randomSize(random, 200) : 0,
     eventName: random.pick(EVENTS),
     eventAttributes: attributesOf(random, 4),
-    links: random.below(4) === 0 ? random.size(200) : 0,
+    links: random.below(4) === 0 ? randomSize(random, 200) : 0,
     body: randomValue(random),
-    bounds: random.below(3) === 0 ? random.size(2000) : 0,
-    recordsPerResource: random.below(3) === 0 ? 1 : random.size(100000),
+    bounds: random.below(3) === 0 ? randomSize(random, 2000) : 0,
+    recordsPerResource: random.below(3) === 0 ? 1 : randomSize(random, 100000),
     traces: random.pick(['one', 'each']),
   };
 }
@@ -295,9 +274,9 @@ function mutatedAttribute(one: AttributeSpec, random: Random): AttributeSpec {
     case 0:
       return { ...one, key: random.pick(KEYS) };
     case 1:
-      return { ...one, count: random.size(1000) };
+      return { ...one, count: randomSize(random, 1000) };
     case 2:
-      if (value.kind === 'text') return { ...one, value: { ...value, bytes: random.size(MAX_TEXT) } };
+      if (value.kind === 'text') return { ...one, value: { ...value, bytes: randomSize(random, MAX_TEXT) } };
       return { ...one, value: randomValue(random) };
     default:
       return { ...one, value: randomValue(random) };

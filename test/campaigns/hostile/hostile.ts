@@ -12,8 +12,9 @@ import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { MAX_ROW_FACTOR } from '../../../src/service/row-budget.ts';
 import { KEY } from '../../support/daemon.ts';
+import { Random } from '../../support/generators-random.ts';
 import { bodyOf, type EncodingName, type SignalName } from './body.ts';
-import { type Genome, mutated, Random, randomGenome } from './genome.ts';
+import { type Genome, mutated, randomGenome } from './genome.ts';
 import type { Cost } from './subject.ts';
 
 /** One request may block the event loop for this long, whatever it holds. */
@@ -66,7 +67,7 @@ interface Measured {
   readonly cost: Cost;
 }
 
-let salt = Math.floor(random.next() * 2 ** 40);
+let salt = random.below(2 ** 40);
 
 /** Null: it does not fit a string. */
 function makeBody(genome: Genome, size: number): Buffer | null {

@@ -5,17 +5,18 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { sluice } from '../../support/command-line.ts';
 import { openFolder } from '../../support/executable.ts';
+import { Random } from '../../support/generators-random.ts';
 import { cases } from '../../support/long.ts';
 import { send } from '../../support/otlp-client.ts';
-import { aLogRequest, aSpan, aTraceRequest, attributes } from '../../support/payloads.ts';
-import { type PostgresDaemon, postgresConfig, startPostgresDaemon } from '../../support/postgres-daemon.ts';
+import { aSpan, aTraceRequest } from '../../support/payloads.ts';
+import { postgresConfig, startPostgresDaemon } from '../../support/postgres-daemon.ts';
+import { byTrace, type NodeContents, randomTree, sendNodes, type TreeNode } from '../../support/random-trees.ts';
 
 t.setTimeout(120_000);
 
 const TRACES = cases(400);
 const LARGEST = 10;
 const SEED = 1_123;
-const BATCH = 400;
 const NOW_NS = BigInt(Date.now()) * 1_000_000n;
 const NOW = `${NOW_NS}, ${NOW_NS + 1n}`;
 const COLUMNS = ['user_id', 'conversation_id', 'agent_name'] as const;
@@ -27,42 +28,24 @@ const KEYS: Readonly<Record<Column, string>> = {
   agent_name: 'gen_ai.agent.name',
 };
 
-interface Node {
-  readonly trace: string;
-  readonly id: string;
-  readonly parent: string | null;
+interface Node extends TreeNode {
   readonly isCall: boolean;
-  /** A log record that names the span `parent`. */
-  readonly isLog: boolean;
   readonly names: Names;
 }
 
-/** Deterministic, so that a failure can be repeated. */
-function generator(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
-
-const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0');
-
-function randomTrace(number: number, below: (limit: number) => number): readonly Node[] {
-  const ids = Array.from({ length: 1 + below(LARGEST) }, (_, at) => hex(number * 100 + at + 1, 16));
+function randomTrace(random: Random, number: number): readonly Node[] {
   // Some traces name nothing, some one value, some several.
-  const several = 1 + below(3);
-  const chance = below(6);
+  const several = 1 + random.below(3);
+  const chance = random.below(6);
   const names = (): Names =>
     Object.fromEntries(
-      COLUMNS.flatMap((column) => (below(8) < chance ? [[column, `${column}-${number}-${below(several)}`]] : [])),
+      COLUMNS.flatMap((column) =>
+        random.below(8) < chance ? [[column, `${column}-${number}-${random.below(several)}`]] : [],
+      ),
     );
-  return ids.map((id, at) => {
-    const missing = below(12) === 0;
-    const parent = at === 0 || below(12) === 0 ? null : (ids[below(at)] ?? null);
-    const isCall = below(2) === 0;
-    const above = missing ? hex(900_000 + at, 16) : parent;
-    return { trace: hex(number + 1, 32), id, parent: above, isCall, isLog: isCall && below(5) === 0, names: names() };
+  return randomTree(random, { number, largest: LARGEST, lost: 12 }).map((node) => {
+    const isCall = random.once(2);
+    return { ...node, isCall, isLog: isCall && random.once(5), names: names() };
   });
 }
 
@@ -92,35 +75,7 @@ const attributesOf = ({ isCall, names }: Node): Record<string, string | number> 
   ),
 });
 
-async function sendAll(daemon: PostgresDaemon, nodes: readonly Node[]): Promise<void> {
-  const spans = nodes
-    .filter(({ isLog }) => !isLog)
-    .map((node) =>
-      aSpan({
-        traceId: node.trace,
-        spanId: node.id,
-        ...(node.parent === null ? {} : { parentSpanId: node.parent }),
-        start: NOW_NS,
-        attributes: attributesOf(node),
-      }),
-    );
-  const records = nodes
-    .filter(({ isLog }) => isLog)
-    .map((node) => ({
-      timeUnixNano: String(NOW_NS),
-      traceId: node.trace,
-      ...(node.parent === null ? {} : { spanId: node.parent }),
-      eventName: 'gen_ai.client.inference.operation.details',
-      attributes: attributes(attributesOf(node)),
-    }));
-  for (const [path, body] of [
-    ['/v1/traces', aTraceRequest(spans)],
-    ['/v1/logs', aLogRequest(records)],
-  ] as const) {
-    const { status } = await send(daemon.url, { path, body: JSON.stringify(body) });
-    if (status !== 200) throw new Error(`${path} was answered ${status}`);
-  }
-}
+const CONTENTS: NodeContents<Node> = { startNs: NOW_NS, attributesOf };
 
 type Counts = Readonly<Record<string, number>>;
 
@@ -133,10 +88,8 @@ const countsOf = (rows: readonly { readonly name: unknown; readonly calls: unkno
   );
 
 function expectedCounts(nodes: readonly Node[], column: Column): Counts {
-  const byTrace = new Map<string, Node[]>();
-  for (const node of nodes) byTrace.set(node.trace, [...(byTrace.get(node.trace) ?? []), node]);
   const counts = new Map<string, number>();
-  for (const its of byTrace.values())
+  for (const its of byTrace(nodes).values())
     for (const names of ownersOf(its)) {
       const name = names[column] ?? 'null';
       counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -171,16 +124,13 @@ async function compareSql(t: Test, nodes: readonly Node[], ranges: readonly stri
 }
 
 t.test(`the calls of ${TRACES} random trees have the nearest owner, whatever has arrived`, async (t) => {
-  const below = generator(SEED);
-  const nodes = Array.from({ length: TRACES }, (_, number) => randomTrace(number, below)).flat();
-  const order = nodes.map((node) => ({ node, at: below(1_000_000) })).sort((one, other) => one.at - other.at);
-  const shuffled = order.map(({ node }) => node);
+  const random = new Random(SEED);
+  const trees = Array.from({ length: TRACES }, (_, number) => randomTrace(random, number));
+  const shuffled = random.shuffle(trees.flat());
   const half = Math.floor(shuffled.length / 2);
-  for (let from = 0; from < half; from += BATCH)
-    await sendAll(daemon, shuffled.slice(from, Math.min(half, from + BATCH)));
+  await sendNodes(daemon.url, shuffled.slice(0, half), CONTENTS);
   await compareSql(t, shuffled.slice(0, half), [NOW]);
-  for (let from = half; from < shuffled.length; from += BATCH)
-    await sendAll(daemon, shuffled.slice(from, from + BATCH));
+  await sendNodes(daemon.url, shuffled.slice(half), CONTENTS);
   await compareSql(t, shuffled, [NOW, 'NULL, NULL']);
   for (const [by, column] of [
     ['user', 'user_id'],

@@ -1,32 +1,28 @@
 // Every token once: the view `counted_usage`, compared with the rule written out for one trace at a time.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { DIALECTS } from '../../../src/dialects/families.ts';
 import { readViews } from '../../../src/extensions/postgres/schema-state.ts';
-import { cases } from '../../support/long.ts';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { sluice } from '../../support/command-line.ts';
 import { openFolder } from '../../support/executable.ts';
+import { Random } from '../../support/generators-random.ts';
+import { cases } from '../../support/long.ts';
 import { send } from '../../support/otlp-client.ts';
 import { aLogRequest, aSpan, aTraceRequest, attributes, START_NS } from '../../support/payloads.ts';
 import { type PostgresDaemon, postgresConfig, startPostgresDaemon } from '../../support/postgres-daemon.ts';
+import { byTrace, hexId, type NodeContents, randomTree, sendNodes, type TreeNode } from '../../support/random-trees.ts';
 
 t.setTimeout(120_000);
 
 const TRACES = cases(500);
 const LARGEST = 14;
 const SEED = 20_261_122;
-const BATCH = 700;
 
 type Role = 'plain' | 'call' | 'embedding' | 'sum';
-interface Node {
-  readonly trace: string;
-  readonly id: string;
-  readonly parent: string | null;
+interface Node extends TreeNode {
   readonly role: Role;
   readonly tokens: number;
-  /** A log record that names the span `parent`. */
-  readonly isLog: boolean;
 }
 
 const OPERATIONS: Readonly<Record<Role, string>> = {
@@ -36,32 +32,15 @@ const OPERATIONS: Readonly<Record<Role, string>> = {
   sum: 'invoke_agent',
 };
 
-/** Deterministic, so that a failure can be repeated. */
-function generator(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
-
-const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0');
-
-function randomTrace(number: number, below: (limit: number) => number): Node[] {
-  const trace = hex(number + 1, 32);
-  const ids = Array.from({ length: 1 + below(LARGEST) }, (_, at) => hex(number * 100 + at + 1, 16));
+function randomTrace(random: Random, number: number): readonly Node[] {
   // Traces differ in what they have: most spans of some are sums, some have no call at all.
-  const sums = below(10);
-  const calls = below(6);
-  return ids.map((id, at) => {
-    const chance = below(16);
+  const sums = random.below(10);
+  const calls = random.below(6);
+  return randomTree(random, { number, largest: LARGEST, lost: 15 }).map((node) => {
+    const chance = random.below(16);
     const role: Role =
-      chance < sums ? 'sum' : chance < sums + calls ? (below(4) === 0 ? 'embedding' : 'call') : 'plain';
-    const parent = at === 0 || below(12) === 0 ? null : (ids[below(at)] ?? null);
-    // The parent of some never arrives.
-    const missing = below(15) === 0;
-    const isLog = role === 'call' && below(4) === 0;
-    return { trace, id, parent: missing ? hex(900_000 + at, 16) : parent, role, tokens: 1 + below(1000), isLog };
+      chance < sums ? 'sum' : chance < sums + calls ? (random.once(4) ? 'embedding' : 'call') : 'plain';
+    return { ...node, role, tokens: 1 + random.below(1000), isLog: role === 'call' && random.once(4) };
   });
 }
 
@@ -86,46 +65,20 @@ function countedTokens(nodes: readonly Node[]): number {
   return [...counting, ...topmost].reduce((sum, { tokens }) => sum + tokens, 0);
 }
 
-const recordAttributes = ({ role, tokens }: Node): Record<string, string | number> => ({
+const attributesOf = ({ role, tokens }: Node): Record<string, string | number> => ({
   'gen_ai.operation.name': OPERATIONS[role],
   'gen_ai.request.model': 'm',
   ...(role === 'plain' ? {} : { 'gen_ai.usage.input_tokens': tokens }),
 });
 
-const spanOf = (node: Node): object =>
-  aSpan({
-    traceId: node.trace,
-    spanId: node.id,
-    ...(node.parent === null ? {} : { parentSpanId: node.parent }),
-    attributes: recordAttributes(node),
-  });
-
-const logOf = (node: Node): object => ({
-  timeUnixNano: String(START_NS),
-  traceId: node.trace,
-  ...(node.parent === null ? {} : { spanId: node.parent }),
-  eventName: 'gen_ai.client.inference.operation.details',
-  attributes: attributes(recordAttributes(node)),
-});
-
-async function sendAll(daemon: PostgresDaemon, nodes: readonly Node[]): Promise<void> {
-  for (const [path, body] of [
-    ['/v1/traces', aTraceRequest(nodes.filter(({ isLog }) => !isLog).map(spanOf))],
-    ['/v1/logs', aLogRequest(nodes.filter(({ isLog }) => isLog).map(logOf))],
-  ] as const) {
-    const { status } = await send(daemon.url, { path, body: JSON.stringify(body) });
-    if (status !== 200) throw new Error(`${path} answered ${status}`);
-  }
-}
+const CONTENTS: NodeContents<Node> = { startNs: START_NS, attributesOf };
 
 async function comparedWith(daemon: PostgresDaemon, nodes: readonly Node[]): Promise<readonly unknown[]> {
   const rows = await daemon.query('SELECT trace_id, input_tokens::int FROM traces');
   const stored = new Map(rows.map((row) => [row['trace_id'], row['input_tokens'] ?? 0]));
-  const byTrace = new Map<string, Node[]>();
-  for (const node of nodes) byTrace.set(node.trace, [...(byTrace.get(node.trace) ?? []), node]);
   let sum = 0;
   const different: unknown[] = [];
-  for (const [trace, its] of byTrace) {
+  for (const [trace, its] of byTrace(nodes)) {
     const expected = countedTokens(its);
     sum += expected;
     if (stored.get(trace) !== expected) different.push({ trace, expected, stored: stored.get(trace), its });
@@ -136,16 +89,13 @@ async function comparedWith(daemon: PostgresDaemon, nodes: readonly Node[]): Pro
 
 t.test(`the totals of ${TRACES} random trees follow the rule, whatever has arrived`, async (t) => {
   const daemon = await startPostgresDaemon(t, { processors: 'auth, environment, normalization' });
-  const below = generator(SEED);
-  const nodes = Array.from({ length: TRACES }, (_, number) => randomTrace(number, below)).flat();
-  const order = nodes.map((node) => ({ node, at: below(1_000_000) })).sort((one, other) => one.at - other.at);
-  const shuffled = order.map(({ node }) => node);
+  const random = new Random(SEED);
+  const nodes = Array.from({ length: TRACES }, (_, number) => randomTrace(random, number)).flat();
+  const shuffled = random.shuffle(nodes);
   const half = Math.floor(shuffled.length / 2);
-  for (let from = 0; from < half; from += BATCH)
-    await sendAll(daemon, shuffled.slice(from, Math.min(half, from + BATCH)));
+  await sendNodes(daemon.url, shuffled.slice(0, half), CONTENTS);
   t.strictSame((await comparedWith(daemon, shuffled.slice(0, half))).slice(0, 3), [], 'halfway');
-  for (let from = half; from < shuffled.length; from += BATCH)
-    await sendAll(daemon, shuffled.slice(from, from + BATCH));
+  await sendNodes(daemon.url, shuffled.slice(half), CONTENTS);
   t.strictSame((await comparedWith(daemon, shuffled)).slice(0, 3), [], 'at the end');
   t.ok(nodes.filter(({ role }) => role === 'sum').length > TRACES, 'there was something to count');
 
@@ -309,8 +259,8 @@ t.test('calls and sums of known senders count once', async (t) => {
     number,
     { what, spans, logs = [], scope = 'test', service = 'shop', counted, ...more },
   ] of CASES.entries()) {
-    const traceId = hex(number + 1, 32);
-    const idOf = (at: number): string => hex((number + 1) * 100 + at, 16);
+    const traceId = hexId(number + 1, 32);
+    const idOf = (at: number): string => hexId((number + 1) * 100 + at, 16);
     const body = aTraceRequest(
       spans.map(({ at, under, ...sketch }) =>
         aSpan({ ...sketch, traceId, spanId: idOf(at), ...(under === undefined ? {} : { parentSpanId: idOf(under) }) }),

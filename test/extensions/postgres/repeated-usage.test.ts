@@ -1,6 +1,7 @@
 // Many records that report one call: one of them counts, and the work grows with their number, not with its square.
 import pg from 'pg';
 import t from 'tap';
+import { Random } from '../../support/generators-random.ts';
 import { MIGRATED } from '../../support/migrated.ts';
 import { createDatabase, type Teardown } from '../../support/postgres.ts';
 
@@ -154,20 +155,16 @@ const BY_LEVELS = `WITH RECURSIVE node AS MATERIALIZED (
 
 t.test('roll-ups of random traces, with repeated ids, missing parents and circles', async (t) => {
   const client = await connect(t);
-  let state = 7;
-  const below = (limit: number): number => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * limit);
-  };
+  const random = new Random(7);
   const roles = ['rollup', 'rollup', 'call', 'model call', null];
   let found = 0;
   for (let trace = 0; trace < 200; trace += 1) {
-    const size = 1 + below(24);
-    const idOf = (): Buffer => Buffer.from([below(size + 3)]);
+    const size = 1 + random.below(24);
+    const idOf = (): Buffer => Buffer.from([random.below(size + 3)]);
     const spans = Array.from({ length: size }, () => ({
-      id: below(12) === 0 ? null : idOf(),
-      parent: below(6) === 0 ? null : idOf(),
-      role: roles[below(roles.length)] ?? null,
+      id: random.below(12) === 0 ? null : idOf(),
+      parent: random.below(6) === 0 ? null : idOf(),
+      role: roles[random.below(roles.length)] ?? null,
     })).map((span) => (span.id === null ? { ...span, role: 'call' } : span));
     const values = [spans.map(({ id }) => id), spans.map(({ parent }) => parent), spans.map(({ role }) => role)];
     const computed = 'SELECT unnest(counting_rollups($1::bytea[], $2::bytea[], $3::text[])) AS id ORDER BY 1';

@@ -1,8 +1,10 @@
 // Usage by time: the function has the rows of the view, for random traces whose repetitions lie within an hour.
 import pg from 'pg';
 import t from 'tap';
+import { Random } from '../../support/generators-random.ts';
 import { MIGRATED } from '../../support/migrated.ts';
 import { createDatabase, type Teardown } from '../../support/postgres.ts';
+import { hexId } from '../../support/random-trees.ts';
 
 t.setTimeout(120_000);
 
@@ -13,16 +15,6 @@ const HOUR = 3_600_000_000_000n;
 const DAY = 24n * HOUR;
 const START = (BigInt(Date.now()) / 86_400_000n - 2n) * DAY;
 const SEED = 71;
-
-function generator(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
-
-const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0');
 
 interface Stored {
   readonly kind: 'span' | 'log';
@@ -39,22 +31,22 @@ interface Stored {
 }
 
 /** Spans of a trace lie within some hours. Reports of one call lie within half an hour. */
-function randomRecords(below: (limit: number) => number): readonly Stored[] {
+function randomRecords(random: Random): readonly Stored[] {
   const records: Stored[] = [];
-  const within = (hours: number): bigint => (BigInt(hours) * HOUR * BigInt(below(10_000))) / 10_000n;
+  const within = (hours: number): bigint => (BigInt(hours) * HOUR * BigInt(random.below(10_000))) / 10_000n;
   let ids = 0;
   for (let trace = 1; trace <= TRACES; trace++) {
     const project = trace % 3 === 0 ? 'other' : 'demo';
     const begin = START + within(44);
-    const dialect = below(5) === 0 ? 'codex' : 'otel-genai';
-    const spans = Array.from({ length: 1 + below(8) }, () => hex(++ids, 16));
+    const dialect = random.below(5) === 0 ? 'codex' : 'otel-genai';
+    const spans = Array.from({ length: 1 + random.below(8) }, () => hexId(++ids, 16));
     for (const [at, span] of spans.entries()) {
-      const parent = at === 0 || below(6) === 0 ? null : (spans[below(at)] ?? null);
-      const scope = ([null, 'own', 'own', 'rollup'] as const)[below(4)] ?? null;
+      const parent = at === 0 || random.below(6) === 0 ? null : (spans[random.below(at)] ?? null);
+      const scope = ([null, 'own', 'own', 'rollup'] as const)[random.below(4)] ?? null;
       const time = begin + within(4);
-      const response = below(3) === 0 ? `answer ${span}` : null;
-      const common = { project, trace: hex(trace, 32), dialect, model: `m${below(3)}` };
-      const tokens = below(10) === 0 ? null : below(50);
+      const response = random.below(3) === 0 ? `answer ${span}` : null;
+      const common = { project, trace: hexId(trace, 32), dialect, model: `m${random.below(3)}` };
+      const tokens = random.below(10) === 0 ? null : random.below(50);
       records.push({
         kind: 'span',
         ...common,
@@ -65,18 +57,20 @@ function randomRecords(below: (limit: number) => number): readonly Stored[] {
         time: String(time),
         tokens: scope === null ? null : tokens,
       });
-      for (let repeats = below(4) - 1; repeats > 0; repeats--) {
-        const isSpan = below(3) === 0;
+      for (let repeats = random.below(4) - 1; repeats > 0; repeats--) {
+        const isSpan = random.below(3) === 0;
         records.push({
           kind: isSpan ? 'span' : 'log',
           ...common,
-          trace: isSpan ? common.trace : ([common.trace, hex(100_000 + below(99), 32), null][below(3)] ?? null),
-          span: isSpan ? hex(++ids, 16) : ([span, null][below(2)] ?? null),
+          trace: isSpan
+            ? common.trace
+            : ([common.trace, hexId(100_000 + random.below(99), 32), null][random.below(3)] ?? null),
+          span: isSpan ? hexId(++ids, 16) : ([span, null][random.below(2)] ?? null),
           parent: isSpan ? parent : null,
           scope: 'own',
-          response: below(4) === 0 ? null : (response ?? `told ${span}`),
+          response: random.below(4) === 0 ? null : (response ?? `told ${span}`),
           time: String(time + within(1) / 2n),
-          tokens: below(50),
+          tokens: random.below(50),
         });
       }
     }
@@ -119,8 +113,8 @@ const LEAST = '-9223372036854775808';
 
 t.test('usage by time', async (t) => {
   const client = await scene(t);
-  const below = generator(SEED);
-  const records = randomRecords(below);
+  const random = new Random(SEED);
+  const records = randomRecords(random);
   for (const statement of STORE) await client.query(statement, [JSON.stringify(records)]);
   await client.query('ANALYZE');
   const ask = async (text: string, values: readonly unknown[]) => (await client.query(text, [...values])).rows;
@@ -128,8 +122,8 @@ t.test('usage by time', async (t) => {
 
   await t.test('the function has the rows of the view, for any window', async (t) => {
     const windows = Array.from({ length: WINDOWS }, () => {
-      const from = START - HOUR + (50n * HOUR * BigInt(below(1000))) / 1000n;
-      return [from, from + (6n * HOUR * BigInt(below(1000))) / 1000n].map(String);
+      const from = START - HOUR + (50n * HOUR * BigInt(random.below(1000))) / 1000n;
+      return [from, from + (6n * HOUR * BigInt(random.below(1000))) / 1000n].map(String);
     });
     for (const [from, until] of [...windows, [LEAST, MOST], [String(START), String(START + DAY)]]) {
       for (const project of ['demo', null]) {
@@ -153,7 +147,7 @@ t.test('usage by time', async (t) => {
     const ofView = 'SELECT * FROM trace_usage WHERE project = $1 AND trace_id = ANY ($2::bytea[])';
     const ofFunction = 'SELECT * FROM trace_usage_of($1, $2::bytea[])';
     const traces = (await ask('SELECT trace_id FROM sluice.traces', [])).map(({ trace_id: id }) => id as Buffer);
-    const sets = Array.from({ length: TRACE_SETS }, (_, size) => traces.filter(() => below(TRACE_SETS) <= size));
+    const sets = Array.from({ length: TRACE_SETS }, (_, size) => traces.filter(() => random.below(TRACE_SETS) <= size));
     for (const chosen of [...sets, [], traces]) {
       for (const project of ['demo', 'other']) {
         const values = [project, chosen];
@@ -174,7 +168,7 @@ t.test('usage by time', async (t) => {
       );
       return row?.sum;
     };
-    const bounds = Array.from({ length: 12 }, () => (DAY * BigInt(below(10_000))) / 10_000n).sort((a, b) =>
+    const bounds = Array.from({ length: 12 }, () => (DAY * BigInt(random.below(10_000))) / 10_000n).sort((a, b) =>
       Number(a - b),
     );
     const edges = [0n, ...bounds, DAY].map((offset) => START + offset);
