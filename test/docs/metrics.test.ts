@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { QUIET } from '../support/quiet-logger.ts';
 import t from 'tap';
 import { COMPONENTS } from '../../src/components.ts';
 import { loadConfig } from '../../src/config/load.ts';
@@ -23,15 +24,14 @@ async function registryOfEverything(folder: string): Promise<Registry> {
     environment: {},
     workingDirectory: folder,
   });
-  const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
   const registry = new Registry();
   observeProcess(registry, { cpuSeconds: () => 0, rssBytes: () => 0 });
   observeWorkers(registry, () => 0);
   new Service(config, {
-    logger: silent,
-    loggerFor: () => silent,
+    logger: QUIET,
+    loggerFor: () => QUIET,
     meter: registry,
-    makePipeline: makePipelines(silent, registry, Date.now),
+    makePipeline: makePipelines(QUIET, registry, Date.now),
     now: Date.now,
     process: { pid: process.pid, env: {}, kill: () => false },
     resolvePath: (name) => join(folder, name),

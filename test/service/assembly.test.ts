@@ -1,3 +1,4 @@
+import { QUIET } from '../support/quiet-logger.ts';
 import t from 'tap';
 import type { Capability } from '../../src/component/capabilities/capability.ts';
 import type { Host } from '../../src/component/component.ts';
@@ -6,7 +7,6 @@ import { defineExporter } from '../../src/component/exporter.ts';
 import { defineExtension, SERVICE_STATUS, type ServiceStatus } from '../../src/component/extension.ts';
 import { defineProcessor } from '../../src/component/processor.ts';
 import { defineReceiver, type Pipeline } from '../../src/component/receiver.ts';
-import type { Logger } from '../../src/component/logger.ts';
 import { UserError } from '../../src/errors.ts';
 import type { PipelineParts } from '../../src/service/assembly.ts';
 import { Service } from '../../src/service/service.ts';
@@ -107,15 +107,14 @@ service:
     logs: { receivers: [r, r/two], processors: [p], exporters: [e] }
 `;
 
-const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const metric = { add: () => undefined, record: () => undefined };
 
 async function build(given: ReturnType<typeof scene>) {
   const made: PipelineParts[] = [];
   const config = await load({ 'a.yaml': CONFIG }, { definitions: given.definitions });
   const service = new Service(config, {
-    logger: silent,
-    loggerFor: () => silent,
+    logger: QUIET,
+    loggerFor: () => QUIET,
     meter: { counter: () => metric, histogram: () => metric, gauge: () => undefined },
     makePipeline: (parts): Pipeline & { start(): Promise<void>; stop(): Promise<void> } => {
       made.push(parts);

@@ -1,11 +1,11 @@
 /** An NDJSON file in a folder of its own, on a file system that fails on demand. */
+import { QUIET } from './quiet-logger.ts';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { NdjsonFile, type Rotation } from '../../src/exporters/file/ndjson-file.ts';
 import { FaultyFiles } from './faulty-files.ts';
 
-const QUIET = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const NAME = 'out.ndjson';
 
 export interface NdjsonScene {

@@ -4,11 +4,11 @@ import * as nodeFiles from 'node:fs/promises';
 import { appendFile, chmod, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { QUIET } from '../../support/quiet-logger.ts';
 import t from 'tap';
 import { NdjsonFile, type Rotation } from '../../../src/exporters/file/ndjson-file.ts';
 import { NODE_FILES } from '../../../src/exporters/file/rotated-files.ts';
 
-const QUIET = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const NEVER: Rotation = { max_size: 0, max_age: 0, max_files: 0 };
 
 async function inFolder(t: Tap): Promise<string> {

@@ -16,10 +16,10 @@ import { execFileSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
+import { QUIET } from '../../support/quiet-logger.ts';
 import t from 'tap';
 import { NdjsonFile } from '../../../src/exporters/file/ndjson-file.ts';
 
-const QUIET = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const NEVER = { max_size: 0, max_age: 0, max_files: 1 };
 
 interface Tap {

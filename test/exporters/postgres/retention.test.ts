@@ -1,5 +1,4 @@
 // Retention in a real database: days, rows outside of all days, claims on traces, months of usage.
-import pg from 'pg';
 import t from 'tap';
 import { cutoffOf } from '../../../src/exporters/postgres/observed-time.ts';
 import { type PartitionedTable, Partitions } from '../../../src/exporters/postgres/partitions.ts';
@@ -7,9 +6,10 @@ import { Retention, type RetentionPeriods } from '../../../src/exporters/postgre
 import { Database } from '../../../src/extensions/postgres/database.ts';
 import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
 import { longTest } from '../../support/long.ts';
-import { MIGRATED } from '../../support/migrated.ts';
-import { createDatabase, type Teardown } from '../../support/postgres.ts';
+import { openMigrated } from '../../support/migrated.ts';
+import type { Teardown } from '../../support/postgres.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
+import { QUIET } from '../../support/quiet-logger.ts';
 
 t.setTimeout(300_000);
 
@@ -22,23 +22,10 @@ const PERIODS: RetentionPeriods = {
   traces: days(10),
   usage: days(60),
 };
-const QUIET = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const SPANS: PartitionedTable = { name: 'spans', key: 'nanoseconds', retentionMs: days(1000) };
 
 async function scene(t: Teardown) {
-  const { url } = await createDatabase(t, MIGRATED);
-  const database = new Database().use({ connectionString: url });
-  const clients: pg.Client[] = [];
-  t.teardown(async () => {
-    await database.close();
-    for (const client of clients) await client.end();
-  });
-  const connect = async (): Promise<pg.Client> => {
-    const client = new pg.Client({ connectionString: url });
-    clients.push(client);
-    await client.connect();
-    return client;
-  };
+  const { database, connect } = await openMigrated(t);
   const names = async (text: string): Promise<readonly string[]> =>
     (await database.query(text)).rows.map((row) => String(Object.values(row)[0]));
   return { database, connect, names, partitions: new Partitions(database) };

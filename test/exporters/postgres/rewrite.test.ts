@@ -1,6 +1,5 @@
 // Rows of future days, sent by clocks that were ahead, fill the default partition. Their days still open, and no
 // request waits.
-import pg from 'pg';
 import t from 'tap';
 import { dayOf, type PartitionedTable, Partitions } from '../../../src/exporters/postgres/partitions.ts';
 import type { PostgresDatabase, Query, SessionLimits } from '../../../src/component/capabilities/postgres.ts';
@@ -8,8 +7,9 @@ import { Retention, type RetentionPeriods } from '../../../src/exporters/postgre
 import { Database } from '../../../src/extensions/postgres/database.ts';
 import { longTest } from '../../support/long.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
-import { MIGRATED } from '../../support/migrated.ts';
-import { createDatabase, type Teardown } from '../../support/postgres.ts';
+import { openMigrated } from '../../support/migrated.ts';
+import { QUIET } from '../../support/quiet-logger.ts';
+import type { Teardown } from '../../support/postgres.ts';
 
 t.setTimeout(600_000);
 
@@ -28,26 +28,12 @@ const LOGS: PartitionedTable = { name: 'logs', key: 'timestamp', retentionMs: da
 const MANY = 30_000;
 
 async function scene(t: Teardown) {
-  const { url } = await createDatabase(t, MIGRATED);
-  const database = new Database().use({ connectionString: url });
-  const clients: pg.Client[] = [];
-  t.teardown(async () => {
-    await database.close();
-    for (const client of clients) await client.end();
-  });
-  const connect = async (): Promise<pg.Client> => {
-    const client = new pg.Client({ connectionString: url });
-    clients.push(client);
-    await client.connect();
-    return client;
-  };
+  const { database, connect } = await openMigrated(t);
   const warnings: unknown[] = [];
-  const logger = { debug: quiet, info: quiet, error: quiet, warn: (fields: object) => void warnings.push(fields) };
+  const logger = { ...QUIET, warn: (fields: object) => void warnings.push(fields) };
   const retention = new Retention(database, PERIODS, logger);
   return { database, connect, warnings, logger, retention, partitions: new Partitions(database) };
 }
-
-const quiet = (): void => undefined;
 
 /** `count` spans that begin on that day, of traces that begin with the prefix. */
 const STORE = `

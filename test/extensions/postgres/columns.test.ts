@@ -1,10 +1,7 @@
 /** The column catalogue agrees with the migrated database, for every table that COPY writes. */
-import pg from 'pg';
 import t from 'tap';
 import { COLUMN_TYPES, LOG_COLUMNS, METRIC_COLUMNS, SPAN_COLUMNS, TABLE_COLUMNS } from '../../../src/pdata/columns.ts';
-import { Database } from '../../../src/extensions/postgres/database.ts';
-import { MIGRATED } from '../../support/migrated.ts';
-import { createDatabase } from '../../support/postgres.ts';
+import { openMigrated } from '../../support/migrated.ts';
 
 const SIGNALS = [
   { table: 'spans', copied: TABLE_COLUMNS.traces, shown: SPAN_COLUMNS },
@@ -15,21 +12,16 @@ const SIGNALS = [
 const FORMER = ['resource jsonb', 'scope_name text', 'scope_version text', 'scope_attributes jsonb'];
 
 t.test('tables and views have the columns of the catalogue, with their types', async (t) => {
-  const { url } = await createDatabase(t, MIGRATED);
-  const database = new Database().use({ connectionString: url });
-  t.teardown(() => database.close());
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  t.teardown(() => client.end());
+  const { database } = await openMigrated(t);
   const columnsOf = async (relation: string): Promise<readonly string[]> => {
-    const { rows } = await client.query<{ name: string; type: string }>(
+    const { rows } = await database.query(
       `SELECT attname AS name, format_type(atttypid, atttypmod) AS type FROM pg_attribute
        WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,
       [relation],
     );
     return rows.map(({ name, type }) => `${name} ${type}`);
   };
-  const typeNames = await client.query<{ name: string; type: string }>(
+  const typeNames = await database.query(
     'SELECT name, format_type(name::regtype, NULL) AS type FROM unnest($1::text[]) AS u (name)',
     [['text', 'jsonb', 'bytea', 'int8', 'int4', 'float8', 'bool', 'timestamptz']],
   );

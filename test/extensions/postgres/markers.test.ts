@@ -1,5 +1,4 @@
 // After an ambiguous commit the markers show whether it happened. An expired marker must not count.
-import pg from 'pg';
 import t from 'tap';
 import type { Claim } from '../../../src/component/capabilities/ledger.ts';
 import { GUARD_STATEMENTS } from '../../../src/extensions/postgres/ledger/guard-statements.ts';
@@ -9,13 +8,10 @@ import { prepare } from '../../../src/extensions/postgres/wire-pipeline.ts';
 import { SWEEP_MARKERS } from '../../../src/extensions/postgres/postgres.ts';
 import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
-import { MIGRATED } from '../../support/migrated.ts';
-import { createDatabase } from '../../support/postgres.ts';
+import { openMigrated } from '../../support/migrated.ts';
 
 t.test('an expired marker is no proof that a lost commit happened, a fresh one is', async (t) => {
-  const { url } = await createDatabase(t, MIGRATED);
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
+  const client = await (await openMigrated(t)).connect();
   const project = { name: 'p', plan: 'paid' as const, monthlySpans: null, privacy: new Map() };
   const claim: Claim = {
     project,
@@ -35,13 +31,8 @@ t.test('an expired marker is no proof that a lost commit happened, a fresh one i
 });
 
 t.test('a marker that is set again while the sweep waits for its row stays', async (t) => {
-  const { url } = await createDatabase(t, MIGRATED);
-  const [request, sweep, watcher] = [0, 1, 2].map(() => new pg.Client({ connectionString: url })) as [
-    pg.Client,
-    pg.Client,
-    pg.Client,
-  ];
-  for (const client of [request, sweep, watcher]) await client.connect();
+  const { connect } = await openMigrated(t);
+  const [request, sweep, watcher] = [await connect(), await connect(), await connect()];
   await request.query("INSERT INTO sluice.replay_markers VALUES ('p', 'old', 1), ('p', 'set anew', 1)");
   await request.query('BEGIN');
   await request.query(

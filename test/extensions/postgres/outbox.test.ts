@@ -12,25 +12,21 @@ import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
 import { PostgresOutbox } from '../../../src/extensions/postgres/outbox/outbox.ts';
 import { Registry } from '../../../src/service/telemetry/registry.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
-import { MIGRATED } from '../../support/migrated.ts';
-import { createDatabase } from '../../support/postgres.ts';
+import { openMigrated } from '../../support/migrated.ts';
+import { QUIET } from '../../support/quiet-logger.ts';
 
 t.setTimeout(300_000);
 
-const quiet = (): void => undefined;
-const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet };
 const DAY_MS = 86_400_000;
 
-const { address } = await createDatabase(t, MIGRATED);
-const database = new Database().use(address);
-t.teardown(() => database.close());
+const { database } = await openMigrated(t);
 
 let nowMs = Date.now();
 let names = 0;
 
 function scene(t: { teardown(task: () => Promise<void>): unknown }) {
   const registry = new Registry();
-  const outbox = new PostgresOutbox(database, { logger, meter: registry, now: () => nowMs });
+  const outbox = new PostgresOutbox(database, { logger: QUIET, meter: registry, now: () => nowMs });
   t.teardown(() => outbox.stop());
   const destination = `otlp_http/${names++}`;
   const entry = (text: string, over: Partial<OutboxEntry> = {}): OutboxEntry => {

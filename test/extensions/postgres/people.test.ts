@@ -2,18 +2,15 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { Administration } from '../../../src/extensions/postgres/administration.ts';
-import { Database } from '../../../src/extensions/postgres/database.ts';
 import { PostgresPeople } from '../../../src/extensions/postgres/people.ts';
-import { MIGRATED } from '../../support/migrated.ts';
-import { createDatabase } from '../../support/postgres.ts';
+import { openMigrated } from '../../support/migrated.ts';
 
 const BY = { id: null, name: 'a test' };
 const LONG = { ageMs: 3_600_000, idleMs: 3_600_000 };
 const DEVICE = { address: '127.0.0.1', agent: 'a browser' };
 
 t.test('people of the console', async (t) => {
-  const database = new Database().use({ connectionString: (await createDatabase(t, MIGRATED)).url });
-  t.teardown(() => database.close());
+  const { database } = await openMigrated(t);
   const people = new PostgresPeople(database);
   const audit = async (): Promise<readonly string[]> =>
     (await database.query('SELECT actor, action FROM sluice.audit ORDER BY id')).rows.map(

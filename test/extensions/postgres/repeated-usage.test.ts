@@ -1,9 +1,7 @@
 // Many records that report one call: one of them counts, and the work grows with their number, not with its square.
-import pg from 'pg';
 import t from 'tap';
 import { Random } from '../../support/generators-random.ts';
-import { MIGRATED } from '../../support/migrated.ts';
-import { createDatabase, type Teardown } from '../../support/postgres.ts';
+import { openMigrated } from '../../support/migrated.ts';
 
 t.setTimeout(120_000);
 
@@ -21,14 +19,6 @@ const ORDERS: Readonly<Record<string, string>> = {
   'no order': `(i * 7919) % ${RECORDS}`,
   'all equal': '5',
 };
-
-async function connect(t: Teardown): Promise<pg.Client> {
-  const { url } = await createDatabase(t, MIGRATED);
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  t.teardown(() => client.end());
-  return client;
-}
 
 const COLUMNS = 'project, environment, usage_scope, response_id, input_tokens, total_tokens, resource, attributes';
 const values = (tokens: string): string => `'demo', 'default', 'own', 'the same', ${tokens}, ${tokens}, '{}', '{}'`;
@@ -60,7 +50,7 @@ function rowsOf(plan: Plan): number {
 }
 
 t.test('of many records of one call one counts, with work in proportion to their number', async (t) => {
-  const client = await connect(t);
+  const client = await (await openMigrated(t)).connect();
   for (const [what, insert] of Object.entries(REPORTS)) {
     for (const [order, tokens] of Object.entries(ORDERS)) {
       await client.query('TRUNCATE sluice.spans, sluice.logs');
@@ -80,7 +70,7 @@ t.test('of many records of one call one counts, with work in proportion to their
 });
 
 t.test('the rows of a trace are those of the whole, by response ids in other traces too', async (t) => {
-  const client = await connect(t);
+  const client = await (await openMigrated(t)).connect();
   for (const [what, insert] of Object.entries(REPORTS)) {
     await client.query('TRUNCATE sluice.spans, sluice.logs');
     const few = (text: string): string => text.replace(`1, ${RECORDS}`, `1, ${FEW_RECORDS}`);
@@ -127,7 +117,7 @@ const MOST_BLOCKS_PER_RECORD = 30;
 const OF_ALL = "SELECT * FROM trace_usage_of('demo', ARRAY(SELECT trace_id FROM sluice.traces))";
 
 t.test('the usage of all traces reads blocks in proportion to the records, whatever key they share', async (t) => {
-  const client = await connect(t);
+  const client = await (await openMigrated(t)).connect();
   for (const [what, inserts] of Object.entries(SHARED)) {
     await client.query('TRUNCATE sluice.spans, sluice.logs, sluice.traces');
     for (const insert of [...inserts, CLAIM, 'ANALYZE']) await client.query(insert);
@@ -154,7 +144,7 @@ const BY_LEVELS = `WITH RECURSIVE node AS MATERIALIZED (
     AND id NOT IN (SELECT id FROM blocked WHERE id IS NOT NULL) ORDER BY id`;
 
 t.test('roll-ups of random traces, with repeated ids, missing parents and circles', async (t) => {
-  const client = await connect(t);
+  const client = await (await openMigrated(t)).connect();
   const random = new Random(7);
   const roles = ['rollup', 'rollup', 'call', 'model call', null];
   let found = 0;
@@ -176,7 +166,7 @@ t.test('roll-ups of random traces, with repeated ids, missing parents and circle
 });
 
 t.test('a chain of spans of any depth', async (t) => {
-  const client = await connect(t);
+  const client = await (await openMigrated(t)).connect();
   const depth = 10_000;
   await client.query(`INSERT INTO sluice.spans (project, environment, usage_scope, total_tokens, attributes, name, trace_id, span_id, parent_span_id,
       start_time_unix_nano, received_at)

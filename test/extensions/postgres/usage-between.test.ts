@@ -1,9 +1,9 @@
 // Usage by time: the function has the rows of the view, for random traces whose repetitions lie within an hour.
-import pg from 'pg';
+import type pg from 'pg';
 import t from 'tap';
 import { Random } from '../../support/generators-random.ts';
-import { MIGRATED } from '../../support/migrated.ts';
-import { createDatabase, type Teardown } from '../../support/postgres.ts';
+import { openMigrated } from '../../support/migrated.ts';
+import type { Teardown } from '../../support/postgres.ts';
 import { hexId } from '../../support/random-trees.ts';
 
 t.setTimeout(120_000);
@@ -93,10 +93,7 @@ const STORE = [
 ];
 
 async function scene(t: Teardown): Promise<pg.Client> {
-  const { url } = await createDatabase(t, MIGRATED);
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  t.teardown(() => client.end());
+  const client = await (await openMigrated(t)).connect();
   const days = [0n, 1n, 2n].map(
     (day) =>
       `CREATE TABLE sluice.spans_day_${day} PARTITION OF sluice.spans FOR VALUES FROM (${START + day * DAY}) TO (${START + (day + 1n) * DAY})`,

@@ -1,29 +1,14 @@
 // The counter of a project's month is one row that every commit changes. It must stay cheap while a snapshot keeps old
 // versions.
-import pg from 'pg';
+import type pg from 'pg';
 import t from 'tap';
-import { MIGRATED } from '../../support/migrated.ts';
-import { createDatabase, type Teardown } from '../../support/postgres.ts';
+import { openMigrated } from '../../support/migrated.ts';
 
 t.setTimeout(120_000);
 
 /** A row of a small table needs a few pages, and a new version sometimes some more. */
 const FEW_PAGES = 60;
 const COMMITS = 6000;
-
-async function scene(t: Teardown) {
-  const { url } = await createDatabase(t, MIGRATED);
-  const clients: pg.Client[] = [];
-  t.teardown(async () => {
-    for (const client of clients) await client.end();
-  });
-  return async (): Promise<pg.Client> => {
-    const client = new pg.Client({ connectionString: url });
-    clients.push(client);
-    await client.connect();
-    return client;
-  };
-}
 
 const add = (client: pg.Client, project: string, spans = 1) =>
   client.query({
@@ -38,7 +23,7 @@ async function pagesOf(client: pg.Client, statement: string): Promise<number> {
 }
 
 t.test('an open snapshot does not make the counter more expensive with each commit', async (t) => {
-  const connect = await scene(t);
+  const { connect } = await openMigrated(t);
   const [writer, other, dump] = [await connect(), await connect(), await connect()];
   await add(writer, 'alpha');
   await dump.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM sluice.projects');
@@ -56,7 +41,7 @@ t.test('an open snapshot does not make the counter more expensive with each comm
 });
 
 t.test('counters are found among those of other projects and months, created when missing, and locked', async (t) => {
-  const connect = await scene(t);
+  const { connect } = await openMigrated(t);
   const [first, second] = [await connect(), await connect()];
   await first.query(`
     INSERT INTO sluice.usage_months (project, month, spans)

@@ -10,7 +10,7 @@ import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
 import { DatabaseWatch } from '../../../src/extensions/postgres/watch.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 
-const SILENT = { debug: ignore, info: ignore, warn: ignore, error: ignore } as unknown as Logger;
+const QUIET = { debug: ignore, info: ignore, warn: ignore, error: ignore } as unknown as Logger;
 function ignore(): void {}
 
 /** A database whose answers the test sets, with a clock that the test advances. */
@@ -30,7 +30,7 @@ function scene(t: Test) {
       return { end: async () => undefined };
     },
   };
-  const watch = new DatabaseWatch(database as unknown as Database, line as unknown as Announcements, SILENT);
+  const watch = new DatabaseWatch(database as unknown as Database, line as unknown as Announcements, QUIET);
   t.teardown(() => watch.stop());
   return { state, watch };
 }

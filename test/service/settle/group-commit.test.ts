@@ -1,5 +1,6 @@
 // The group commit: which requests wait, and that no request is answered 200 before its commit.
 import fc from 'fast-check';
+import { QUIET } from '../../support/quiet-logger.ts';
 import t from 'tap';
 import type { Exporter, Rows } from '../../../src/component/exporter.ts';
 import type { Claim, Ledger, Outcome } from '../../../src/component/capabilities/ledger.ts';
@@ -8,7 +9,6 @@ import { GroupCommit } from '../../../src/service/settle/group-commit.ts';
 import { MemoryLedger } from '../../../src/service/settle/memory-ledger.ts';
 import { Registry } from '../../../src/service/telemetry/registry.ts';
 
-const QUIET = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const project = { name: 'p', plan: 'paid' as const, monthlySpans: null, privacy: new Map() };
 
 let serial = 0;

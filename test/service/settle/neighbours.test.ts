@@ -1,5 +1,6 @@
 // Requests of several projects in the group commit: their order, and which of them wait.
 import fc from 'fast-check';
+import { QUIET } from '../../support/quiet-logger.ts';
 import t from 'tap';
 import type { Exporter, Rows } from '../../../src/component/exporter.ts';
 import type { Claim, Decision, Kind, Ledger } from '../../../src/component/capabilities/ledger.ts';
@@ -7,7 +8,6 @@ import { GroupCommit } from '../../../src/service/settle/group-commit.ts';
 import { MemoryLedger } from '../../../src/service/settle/memory-ledger.ts';
 import { Registry } from '../../../src/service/telemetry/registry.ts';
 
-const QUIET = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const MIB = 1048576;
 const named = (name: string, monthlySpans: number | null = null) => ({
   name,
