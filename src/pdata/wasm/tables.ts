@@ -21,67 +21,50 @@ function nextRow(counter: usize, max: u32, position: usize): u32 {
 }
 
 /**
- * Strides are multiples of 16. For this few bytes the stores are cheaper than `memory.fill`, which is a call into the
- * engine.
+ * Address of a new row, zero-filled. Strides are multiples of 16. For this few bytes the stores are cheaper than
+ * `memory.fill`, which is a call into the engine.
  */
 // @ts-ignore: decorator
 @inline
-function clearRow(row: usize, stride: usize): void {
+function appendRow(base: usize, counter: usize, max: u32, stride: usize, position: usize): usize {
+  const row = base + <usize>nextRow(counter, max, position) * stride;
   for (let i: usize = 0; i < stride; i += 16) v128.store(row + i, i64x2.splat(0));
+  return row;
 }
 
-/** Address of a new record row, zero-filled. */
 export function appendRecord(position: usize): usize {
-  const row =
-    <usize>layout.RECORDS_BASE +
-    <usize>nextRow(layout.HEADER_RECORDS, layout.MAX_RECORDS, position) * layout.RECORD_STRIDE;
-  clearRow(row, layout.RECORD_STRIDE);
-  return row;
+  return appendRow(layout.RECORDS_BASE, layout.HEADER_RECORDS, layout.MAX_RECORDS, layout.RECORD_STRIDE, position);
 }
 
-/** Address of a new event (or exemplar) row, zero-filled. */
+/** A span event or an exemplar. */
 export function appendEvent(position: usize): usize {
-  const row =
-    <usize>layout.EVENTS_BASE + <usize>nextRow(layout.HEADER_EVENTS, layout.MAX_EVENTS, position) * layout.EVENT_STRIDE;
-  clearRow(row, layout.EVENT_STRIDE);
-  return row;
+  return appendRow(layout.EVENTS_BASE, layout.HEADER_EVENTS, layout.MAX_EVENTS, layout.EVENT_STRIDE, position);
 }
 
 export function appendLink(position: usize): usize {
-  const row =
-    <usize>layout.LINKS_BASE + <usize>nextRow(layout.HEADER_LINKS, layout.MAX_LINKS, position) * layout.LINK_STRIDE;
-  clearRow(row, layout.LINK_STRIDE);
-  return row;
+  return appendRow(layout.LINKS_BASE, layout.HEADER_LINKS, layout.MAX_LINKS, layout.LINK_STRIDE, position);
 }
 
 export function appendResource(position: usize): usize {
-  const row =
-    <usize>layout.RESOURCES_BASE +
-    <usize>nextRow(layout.HEADER_RESOURCES, layout.MAX_RESOURCES, position) * layout.RESOURCE_STRIDE;
-  clearRow(row, layout.RESOURCE_STRIDE);
-  return row;
+  return appendRow(
+    layout.RESOURCES_BASE,
+    layout.HEADER_RESOURCES,
+    layout.MAX_RESOURCES,
+    layout.RESOURCE_STRIDE,
+    position,
+  );
 }
 
 export function appendScope(position: usize): usize {
-  const row =
-    <usize>layout.SCOPES_BASE + <usize>nextRow(layout.HEADER_SCOPES, layout.MAX_SCOPES, position) * layout.SCOPE_STRIDE;
-  clearRow(row, layout.SCOPE_STRIDE);
-  return row;
+  return appendRow(layout.SCOPES_BASE, layout.HEADER_SCOPES, layout.MAX_SCOPES, layout.SCOPE_STRIDE, position);
 }
 
 export function appendMetric(position: usize): usize {
-  const row =
-    <usize>layout.METRICS_BASE +
-    <usize>nextRow(layout.HEADER_METRICS, layout.MAX_METRICS, position) * layout.METRIC_STRIDE;
-  clearRow(row, layout.METRIC_STRIDE);
-  return row;
+  return appendRow(layout.METRICS_BASE, layout.HEADER_METRICS, layout.MAX_METRICS, layout.METRIC_STRIDE, position);
 }
 
 export function appendPoint(position: usize): usize {
-  const row =
-    <usize>layout.POINTS_BASE + <usize>nextRow(layout.HEADER_POINTS, layout.MAX_POINTS, position) * layout.POINT_STRIDE;
-  clearRow(row, layout.POINT_STRIDE);
-  return row;
+  return appendRow(layout.POINTS_BASE, layout.HEADER_POINTS, layout.MAX_POINTS, layout.POINT_STRIDE, position);
 }
 
 /** Appends the 64 bits of a number (u64, i64 or reinterpreted f64) to the numbers. */
@@ -94,6 +77,13 @@ export function appendNumber(bits: u64, position: usize): void {
 @inline
 export function countOf(counter: usize): u32 {
   return load<u32>(<usize>layout.HEADER_BASE + counter);
+}
+
+/** Stores the rows that were appended since `first` as the first one and their number. */
+// @ts-ignore: decorator
+@inline
+export function storeRange(at: usize, counter: usize, first: u32): void {
+  store<u64>(at, <u64>first | ((<u64>(countOf(counter) - first)) << 32));
 }
 
 /** Row index of a new attribute whose value is 64 bits: int, double (reinterpreted) or bool. */

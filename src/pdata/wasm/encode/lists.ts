@@ -2,8 +2,7 @@
 import * as layout from '../../layout';
 import { mayPause } from '../pause';
 import { putDouble, putHex8, putSigned, putUnsigned } from './numbers';
-import { FIXED_ROOM, out, put, putByte, room } from './output';
-import { closeList } from './protobuf-values';
+import { closeList, FIXED_ROOM, openList, put, putByte, room } from './output';
 import { putAttributes, putQuoted } from './values';
 
 function putDropped(count: u32): void {
@@ -14,9 +13,7 @@ function putDropped(count: u32): void {
 
 /** Puts the span events that may be stored. */
 export function putEvents(first: u32, count: u32): void {
-  room(FIXED_ROOM);
-  putByte(0x5b);
-  const start = out;
+  const start = openList(0x5b);
   let row = <usize>layout.EVENTS_BASE + <usize>first * layout.EVENT_STRIDE;
   const end = row + <usize>count * layout.EVENT_STRIDE;
   for (; row < end; row += layout.EVENT_STRIDE) {
@@ -61,9 +58,7 @@ function putIds(traceId: usize, spanId: usize): void {
 }
 
 export function putLinks(first: u32, count: u32): void {
-  room(FIXED_ROOM);
-  putByte(0x5b);
-  const start = out;
+  const start = openList(0x5b);
   let row = <usize>layout.LINKS_BASE + <usize>first * layout.LINK_STRIDE;
   const end = row + <usize>count * layout.LINK_STRIDE;
   for (; row < end; row += layout.LINK_STRIDE) {
@@ -92,9 +87,7 @@ export function putLinks(first: u32, count: u32): void {
 }
 
 export function putExemplars(first: u32, count: u32): void {
-  room(FIXED_ROOM);
-  putByte(0x5b);
-  const start = out;
+  const start = openList(0x5b);
   let row = <usize>layout.EVENTS_BASE + <usize>first * layout.EVENT_STRIDE;
   const end = row + <usize>count * layout.EVENT_STRIDE;
   for (; row < end; row += layout.EVENT_STRIDE) {
@@ -137,9 +130,7 @@ function numberRow(index: u32): usize {
 }
 
 function putCounts(first: u32, count: u32): void {
-  room(FIXED_ROOM);
-  putByte(0x5b);
-  const start = out;
+  const start = openList(0x5b);
   for (let i: u32 = 0; i < count; i++) {
     mayPause();
     room(FIXED_ROOM);
@@ -151,9 +142,7 @@ function putCounts(first: u32, count: u32): void {
 }
 
 function putBounds(first: u32, count: u32): void {
-  room(FIXED_ROOM);
-  putByte(0x5b);
-  const start = out;
+  const start = openList(0x5b);
   for (let i: u32 = 0; i < count; i++) {
     mayPause();
     room(FIXED_ROOM);
@@ -217,9 +206,7 @@ export function putExponentialBuckets(point: usize): void {
 export function putQuantiles(point: usize): void {
   const first = load<u32>(point, layout.POINT_QUANTILES_FIRST);
   const count = load<u32>(point, layout.POINT_QUANTILES_COUNT);
-  room(FIXED_ROOM);
-  putByte(0x5b);
-  const start = out;
+  const start = openList(0x5b);
   for (let i: u32 = 0; i < count; i++) {
     mayPause();
     room(FIXED_ROOM);

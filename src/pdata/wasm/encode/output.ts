@@ -98,3 +98,20 @@ export function put(text: string): void {
   }
   out = end;
 }
+
+/** Begins a JSON list or object and returns the address of its first item. */
+// @ts-ignore: decorator
+@inline
+export function openList(bracket: u32): usize {
+  room(FIXED_ROOM);
+  putByte(bracket);
+  return out;
+}
+
+/** Ends a list whose items each ended with a comma. */
+// @ts-ignore: decorator
+@inline
+export function closeList(start: usize, bracket: u32): void {
+  if (out > start) store<u8>(out - 1, bracket);
+  else putByte(bracket);
+}

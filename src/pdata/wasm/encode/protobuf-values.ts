@@ -3,7 +3,7 @@ import { KIND_ARRAY, KIND_BOOL, KIND_BYTES, KIND_DOUBLE, KIND_INT, KIND_MAP, KIN
 import { putEscaped } from './json-text';
 import { UNKNOWN_TEXT, putRawKey } from './keys';
 import { putBase64, putDouble, putSigned } from './numbers';
-import { out, put, putByte, room } from './output';
+import { closeList, openList, put, putByte, room } from './output';
 import {
   at,
   beginMap,
@@ -61,18 +61,8 @@ function putAnyValue(start: usize, end: usize): void {
   }
 }
 
-/** Ends a list whose items each ended with a comma. */
-// @ts-ignore: decorator
-@inline
-export function closeList(start: usize, bracket: u32): void {
-  if (out > start) store<u8>(out - 1, bracket);
-  else putByte(bracket);
-}
-
 function putArray(start: usize, end: usize): void {
-  room(64);
-  putByte(0x5b);
-  const first = out;
+  const first = openList(0x5b);
   setAt(start);
   while (nextItem(end)) {
     const next = at;
@@ -84,9 +74,7 @@ function putArray(start: usize, end: usize): void {
 }
 
 function putMap(start: usize, end: usize): void {
-  room(64);
-  putByte(0x7b);
-  const first = out;
+  const first = openList(0x7b);
   const mask = beginMap(start, end);
   setAt(start);
   while (nextItem(end)) {

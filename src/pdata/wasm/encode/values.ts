@@ -1,5 +1,6 @@
 /** Attribute rows as JSON: one value, the object of an owner's attributes, and values as plain text. */
 import * as layout from '../../layout';
+import { printJsonNested } from '../json/nested';
 import { beginList, hostHasInterned, isLastOfKey, noteKey, recordKey } from '../symbols';
 import { allocateScratch } from '../tables';
 import { mayPause } from '../pause';
@@ -9,9 +10,8 @@ import { copying } from './columns';
 import { keyOrder } from './key-order';
 import { putKey } from './keys';
 import { putBase64, putDouble, putDoubleText, putSigned } from './numbers';
-import { beginRendering, checkLimit, out, put, putByte, room, setOut } from './output';
-import { closeList, putProtobufNested } from './protobuf-values';
-import { putJsonNested } from './json-values';
+import { beginRendering, checkLimit, closeList, openList, out, put, putByte, room, setOut } from './output';
+import { putProtobufNested } from './protobuf-values';
 
 // @ts-ignore: decorator
 @inline
@@ -64,7 +64,7 @@ function putOther(row: usize, kind: u32, offset: usize, length: u32): void {
     case layout.KIND_ARRAY:
     case layout.KIND_MAP:
       if (load<u32>(layout.HEADER_BASE, layout.HEADER_ENCODING) == layout.ENCODING_JSON)
-        putJsonNested(kind, offset, length);
+        setOut(printJsonNested(out, kind, offset, length));
       else putProtobufNested(kind, offset, length);
       break;
     case layout.KIND_NUMBER_TEXT:
@@ -108,9 +108,7 @@ function supersedeRenamed(first: u32, count: u32): void {
 /** Puts the JSON object of the attributes that may be printed here. */
 export function putAttributes(first: u32, count: u32): void {
   if (hostHasInterned) supersedeRenamed(first, count);
-  room(32);
-  putByte(0x7b);
-  const start = out;
+  const start = openList(0x7b);
   let row = attributeRow(first);
   const end = row + <usize>count * layout.ATTRIBUTE_STRIDE;
   for (; row < end; row += layout.ATTRIBUTE_STRIDE) putAttribute(row);
@@ -125,9 +123,7 @@ export function putAttributesInOrder(first: u32, count: u32): void {
     return;
   }
   if (hostHasInterned) supersedeRenamed(first, count);
-  room(32);
-  putByte(0x7b);
-  const start = out;
+  const start = openList(0x7b);
   for (let i: usize = 0; i < <usize>count; i++) putAttribute(attributeRow(first + load<u32>(order + (i << 2))));
   closeList(start, 0x7d);
 }
@@ -170,9 +166,7 @@ export function putReferences(first: u32, count: u32): void {
     if (load<u8>(row, layout.ATTRIBUTE_DISPOSITION) != layout.DISPOSITION_DROP)
       noteKey(load<u32>(row, layout.ATTRIBUTE_SYMBOL), i, list);
   }
-  room(32);
-  putByte(0x7b);
-  const start = out;
+  const start = openList(0x7b);
   for (let i: u32 = 0; i < count; i++) {
     mayPause();
     const row = referenceRow(first + i);

@@ -1,7 +1,7 @@
 /** The data points of OTLP/JSON metrics, and their exemplars. */
 import * as layout from '../../layout';
 import { fail } from '../fail';
-import { appendEvent, appendNumber, appendPoint, countOf } from '../tables';
+import { appendEvent, appendNumber, appendPoint, countOf, storeRange } from '../tables';
 import { readId } from './binary';
 import { endOfList, firstElement, memberId, nextElement, nextMember, openMessage } from './members';
 import { doubleValue, integerValue, readDouble, readSigned, readSigned32, readUnsigned } from './number';
@@ -185,8 +185,7 @@ function readQuantile(at: usize): usize {
 function readExemplars(at: usize, record: usize): usize {
   const first = countOf(layout.HEADER_EVENTS);
   for (let element = firstElement(at); element; ) element = nextElement(readExemplar(element));
-  store<u32>(record, first, layout.RECORD_EVENTS_FIRST);
-  store<u32>(record, countOf(layout.HEADER_EVENTS) - first, layout.RECORD_EVENTS_COUNT);
+  storeRange(record + layout.RECORD_EVENTS_FIRST, layout.HEADER_EVENTS, first);
   return endOfList;
 }
 

@@ -1,7 +1,7 @@
 /** Spans of OTLP/JSON: a record row, and rows for events and links. */
 import * as layout from '../../layout';
 import { fail, failId } from '../fail';
-import { appendEvent, appendLink, appendRecord, countOf } from '../tables';
+import { appendEvent, appendLink, appendRecord, countOf, storeRange } from '../tables';
 import { readId } from './binary';
 import { endOfList, firstElement, memberId, nextElement, nextMember, openMessage } from './members';
 import { integerValue, readEnum, readTime, readUnsigned32 } from './number';
@@ -95,8 +95,7 @@ function readStatus(at: usize, row: usize): usize {
 function readEvents(at: usize, row: usize): usize {
   const first = countOf(layout.HEADER_EVENTS);
   for (let element = firstElement(at); element; ) element = nextElement(readEvent(element));
-  store<u32>(row, first, layout.RECORD_EVENTS_FIRST);
-  store<u32>(row, countOf(layout.HEADER_EVENTS) - first, layout.RECORD_EVENTS_COUNT);
+  storeRange(row + layout.RECORD_EVENTS_FIRST, layout.HEADER_EVENTS, first);
   return endOfList;
 }
 
@@ -115,8 +114,7 @@ function readEvent(at: usize): usize {
 function readLinks(at: usize, row: usize): usize {
   const first = countOf(layout.HEADER_LINKS);
   for (let element = firstElement(at); element; ) element = nextElement(readLink(element));
-  store<u32>(row, first, layout.RECORD_LINKS_FIRST);
-  store<u32>(row, countOf(layout.HEADER_LINKS) - first, layout.RECORD_LINKS_COUNT);
+  storeRange(row + layout.RECORD_LINKS_FIRST, layout.HEADER_LINKS, first);
   return endOfList;
 }
 

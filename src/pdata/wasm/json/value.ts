@@ -5,7 +5,7 @@
 import * as layout from '../../layout';
 import { fail } from '../fail';
 import { beginList, internNextKey, recordKey } from '../symbols';
-import { appendScalarAttribute, countOf } from '../tables';
+import { appendScalarAttribute, countOf, storeRange } from '../tables';
 import { bytesLength, bytesOffset, checkBase64, decodeBase64, isCanonicalBase64 } from './binary';
 import * as members from './members';
 import {
@@ -205,7 +205,7 @@ export function readAttributes(at: usize, owner: usize): usize {
     recordKey(symbol, appendScalarAttribute(symbol, valueKind, valueBits, element), list);
     element = members.nextElement(next);
   }
-  store<u64>(owner, <u64>first | ((<u64>(countOf(layout.HEADER_ATTRIBUTES) - first)) << 32));
+  storeRange(owner, layout.HEADER_ATTRIBUTES, first);
   return members.endOfList;
 }
 

@@ -1,6 +1,7 @@
 /** Exemplars of data points, kept in event rows. */
 import * as layout from '../../layout';
 import { beginList } from '../symbols';
+import { storeRange } from '../tables';
 import { indexAttribute, nextAttribute } from './attributes';
 import { after, bytesTag, closeMessage, fixed64Tag, readEnd, readFixed64, readTag, skipUnknown } from './reader';
 import { checkTime, storeSpanId, storeTraceId } from './scalars';
@@ -40,8 +41,7 @@ export function indexExemplar(row: usize): void {
   checkTime(load<u64>(row, layout.EVENT_TIME), at);
   storeTraceId(row + layout.EVENT_TRACE_ID, trace, traceLength, true);
   storeSpanId(row + layout.EVENT_SPAN_ID, span, spanLength, true);
-  store<u32>(row, firstAttribute, layout.EVENT_ATTRIBUTES_FIRST);
-  store<u32>(row, nextAttribute() - firstAttribute, layout.EVENT_ATTRIBUTES_COUNT);
+  storeRange(row + layout.EVENT_ATTRIBUTES_FIRST, layout.HEADER_ATTRIBUTES, firstAttribute);
 }
 
 function indexExemplarNumber(tag: u32, at: usize, end: usize, row: usize): usize {

@@ -1,11 +1,11 @@
 /** Log records. */
 import * as layout from '../../layout';
 import { beginList } from '../symbols';
-import { appendRecord } from '../tables';
+import { appendRecord, storeRange } from '../tables';
 import { indexAttribute, indexKeylessValue, nextAttribute } from './attributes';
 import * as reader from './reader';
 import { checkTime, knownEnum, storeSpanId, storeTraceId } from './scalars';
-import { checkText, checkValue } from './value';
+import { checkValue, storeText } from './value';
 
 // LogRecord { time 1, severity_number 2, severity_text 3, body 5, attributes 6, dropped_attributes 7, flags 8, trace_id
 // 9, span_id 10, observed_time 11, event_name 12 }
@@ -51,8 +51,7 @@ export function indexLogRecord(at: usize, end: usize, resource: u32, scope: u32)
   storeSpanId(row + layout.RECORD_SPAN_ID, span, spanLength, true);
   checkTime(load<u64>(row, layout.RECORD_START), at);
   checkTime(load<u64>(row, layout.RECORD_END), at);
-  store<u32>(row, firstAttribute, layout.RECORD_ATTRIBUTES_FIRST);
-  store<u32>(row, nextAttribute() - firstAttribute, layout.RECORD_ATTRIBUTES_COUNT);
+  storeRange(row + layout.RECORD_ATTRIBUTES_FIRST, layout.HEADER_ATTRIBUTES, firstAttribute);
   store<u32>(row, resource, layout.RECORD_RESOURCE);
   store<u32>(row, scope, layout.RECORD_SCOPE);
   if (body) store<u32>(row, indexKeylessValue(body, bodyEnd) + 1, layout.RECORD_BODY);
@@ -61,13 +60,9 @@ export function indexLogRecord(at: usize, end: usize, resource: u32, scope: u32)
 /** The texts of a log record; false when the field is not one of them. */
 function indexLogText(tag: u32, start: usize, last: usize, row: usize): bool {
   if (tag == reader.bytesTag(3)) {
-    store<u8>(row, checkText(start, last), layout.RECORD_STATE_FLAGS);
-    store<u32>(row, start, layout.RECORD_STATE_OFFSET);
-    store<u32>(row, last - start, layout.RECORD_STATE_LENGTH);
+    storeText(row, start, last, layout.RECORD_STATE_OFFSET, layout.RECORD_STATE_FLAGS);
   } else if (tag == reader.bytesTag(12)) {
-    store<u8>(row, checkText(start, last), layout.RECORD_NAME_FLAGS);
-    store<u32>(row, start, layout.RECORD_NAME_OFFSET);
-    store<u32>(row, last - start, layout.RECORD_NAME_LENGTH);
+    storeText(row, start, last, layout.RECORD_NAME_OFFSET, layout.RECORD_NAME_FLAGS);
   } else return false;
   return true;
 }

@@ -1,12 +1,12 @@
 /** Metrics: the fields that all their data points share. The points are in points.ts. */
 import * as layout from '../../layout';
 import { beginList } from '../symbols';
-import { appendMetric, countOf } from '../tables';
+import { appendMetric, countOf, storeRange } from '../tables';
 import { indexAttribute, nextAttribute } from './attributes';
 import { indexPoint } from './points';
 import { after, bytesTag, closeMessage, readEnd, readTag, readVarint, skipUnknown, varintTag } from './reader';
 import { knownEnum } from './scalars';
-import { checkText } from './value';
+import { storeText } from './value';
 
 // Metric { name 1, description 2, unit 3, gauge 5, sum 7, histogram 9, exponential_histogram 10, summary 11, metadata
 // 12 }
@@ -52,24 +52,17 @@ export function indexMetric(start: usize, end: usize, resource: u32, scope: u32)
     } else at = skipUnknown(tag, at, end, METRIC_FIELDS);
   }
   closeMessage(at, end);
-  store<u32>(row, firstAttribute, layout.METRIC_ATTRIBUTES_FIRST);
-  store<u32>(row, nextAttribute() - firstAttribute, layout.METRIC_ATTRIBUTES_COUNT);
+  storeRange(row + layout.METRIC_ATTRIBUTES_FIRST, layout.HEADER_ATTRIBUTES, firstAttribute);
   if (hasData) indexMembers(start, end, row, metric, resource, scope);
 }
 
 function indexMetricText(tag: u32, start: usize, last: usize, row: usize): bool {
   if (tag == bytesTag(1)) {
-    store<u8>(row, checkText(start, last), layout.METRIC_NAME_FLAGS);
-    store<u32>(row, start, layout.METRIC_NAME_OFFSET);
-    store<u32>(row, last - start, layout.METRIC_NAME_LENGTH);
+    storeText(row, start, last, layout.METRIC_NAME_OFFSET, layout.METRIC_NAME_FLAGS);
   } else if (tag == bytesTag(2)) {
-    store<u8>(row, checkText(start, last), layout.METRIC_DESCRIPTION_FLAGS);
-    store<u32>(row, start, layout.METRIC_DESCRIPTION_OFFSET);
-    store<u32>(row, last - start, layout.METRIC_DESCRIPTION_LENGTH);
+    storeText(row, start, last, layout.METRIC_DESCRIPTION_OFFSET, layout.METRIC_DESCRIPTION_FLAGS);
   } else if (tag == bytesTag(3)) {
-    store<u8>(row, checkText(start, last), layout.METRIC_UNIT_FLAGS);
-    store<u32>(row, start, layout.METRIC_UNIT_OFFSET);
-    store<u32>(row, last - start, layout.METRIC_UNIT_LENGTH);
+    storeText(row, start, last, layout.METRIC_UNIT_OFFSET, layout.METRIC_UNIT_FLAGS);
   } else return false;
   return true;
 }

@@ -4,7 +4,7 @@
  */
 import * as layout from '../../layout';
 import { beginList } from '../symbols';
-import { appendEvent, appendPoint, appendRecord, countOf } from '../tables';
+import { appendEvent, appendPoint, appendRecord, countOf, storeRange } from '../tables';
 import { indexAttribute, nextAttribute } from './attributes';
 import { indexExemplar } from './exemplars';
 import {
@@ -85,8 +85,7 @@ export function indexPoint(type: u32, start: usize, end: usize, metric: u32, res
   reader.closeMessage(at, end);
   checkTime(load<u64>(row, layout.RECORD_START), at);
   checkTime(load<u64>(row, layout.RECORD_END), at);
-  store<u32>(row, firstAttribute, layout.RECORD_ATTRIBUTES_FIRST);
-  store<u32>(row, nextAttribute() - firstAttribute, layout.RECORD_ATTRIBUTES_COUNT);
+  storeRange(row + layout.RECORD_ATTRIBUTES_FIRST, layout.HEADER_ATTRIBUTES, firstAttribute);
   store<u32>(row, resource, layout.RECORD_RESOURCE);
   store<u32>(row, scope, layout.RECORD_SCOPE);
   store<u32>(row, metric, layout.RECORD_METRIC);
@@ -128,8 +127,7 @@ function noteExemplar(start: usize, end: usize): void {
 }
 
 function indexExemplars(row: usize, first: u32): void {
-  const count = countOf(layout.HEADER_EVENTS) - first;
-  store<u32>(row, first, layout.RECORD_EVENTS_FIRST);
-  store<u32>(row, count, layout.RECORD_EVENTS_COUNT);
-  for (let i = first; i < first + count; i++) indexExemplar(<usize>layout.EVENTS_BASE + <usize>i * layout.EVENT_STRIDE);
+  storeRange(row + layout.RECORD_EVENTS_FIRST, layout.HEADER_EVENTS, first);
+  for (let i = first; i < countOf(layout.HEADER_EVENTS); i++)
+    indexExemplar(<usize>layout.EVENTS_BASE + <usize>i * layout.EVENT_STRIDE);
 }

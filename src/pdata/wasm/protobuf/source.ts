@@ -4,9 +4,10 @@
  */
 import * as layout from '../../layout';
 import { beginList } from '../symbols';
+import { storeRange } from '../tables';
 import { indexAttribute, nextAttribute, supersedeAttributes } from './attributes';
 import { after, bytesTag, closeMessage, readEnd, readTag, readVarint, skipUnknown, varintTag } from './reader';
-import { checkText } from './value';
+import { checkText, storeText } from './value';
 
 // Resource { attributes 1, dropped_attributes 2, entity_refs 3 }
 const RESOURCE_FIELDS: u32 = 0xe;
@@ -40,8 +41,7 @@ export function indexResource(at: usize, end: usize, row: usize): void {
     } else at = skipUnknown(tag, at, end, RESOURCE_FIELDS);
   }
   closeMessage(at, end);
-  store<u32>(row, firstAttribute, layout.RESOURCE_ATTRIBUTES_FIRST);
-  store<u32>(row, nextAttribute() - firstAttribute, layout.RESOURCE_ATTRIBUTES_COUNT);
+  storeRange(row + layout.RESOURCE_ATTRIBUTES_FIRST, layout.HEADER_ATTRIBUTES, firstAttribute);
 }
 
 function checkEntity(at: usize, end: usize): void {
@@ -71,13 +71,9 @@ export function indexScope(at: usize, end: usize, row: usize): void {
       const start = after(at);
       if (tag == bytesTag(3)) key = indexAttribute(start, last, list, key);
       else if (tag == bytesTag(1)) {
-        store<u8>(row, checkText(start, last), layout.SCOPE_NAME_FLAGS);
-        store<u32>(row, start, layout.SCOPE_NAME_OFFSET);
-        store<u32>(row, last - start, layout.SCOPE_NAME_LENGTH);
+        storeText(row, start, last, layout.SCOPE_NAME_OFFSET, layout.SCOPE_NAME_FLAGS);
       } else {
-        store<u8>(row, checkText(start, last), layout.SCOPE_VERSION_FLAGS);
-        store<u32>(row, start, layout.SCOPE_VERSION_OFFSET);
-        store<u32>(row, last - start, layout.SCOPE_VERSION_LENGTH);
+        storeText(row, start, last, layout.SCOPE_VERSION_OFFSET, layout.SCOPE_VERSION_FLAGS);
       }
       at = last;
     } else if (tag == varintTag(4)) {
@@ -86,6 +82,5 @@ export function indexScope(at: usize, end: usize, row: usize): void {
     } else at = skipUnknown(tag, at, end, SCOPE_FIELDS);
   }
   closeMessage(at, end);
-  store<u32>(row, firstAttribute, layout.SCOPE_ATTRIBUTES_FIRST);
-  store<u32>(row, nextAttribute() - firstAttribute, layout.SCOPE_ATTRIBUTES_COUNT);
+  storeRange(row + layout.SCOPE_ATTRIBUTES_FIRST, layout.HEADER_ATTRIBUTES, firstAttribute);
 }

@@ -2,11 +2,11 @@
 import * as layout from '../../layout';
 import { fail } from '../fail';
 import { beginList } from '../symbols';
-import { appendEvent, appendLink, appendRecord, countOf } from '../tables';
+import { appendEvent, appendLink, appendRecord, countOf, storeRange } from '../tables';
 import { indexAttribute, nextAttribute } from './attributes';
 import * as reader from './reader';
 import { checkTime, knownEnum, storeSpanId, storeTraceId } from './scalars';
-import { checkText } from './value';
+import { storeText } from './value';
 
 // Span { trace_id 1, span_id 2, trace_state 3, parent_span_id 4, name 5, kind 6, start 7, end 8, attributes 9,
 // dropped_attributes 10, events 11, dropped_events 12, links 13, dropped_links 14, status 15, flags 16 }
@@ -65,8 +65,7 @@ export function indexSpan(at: usize, end: usize, resource: u32, scope: u32): voi
   checkTime(load<u64>(row, layout.RECORD_START), at);
   checkTime(load<u64>(row, layout.RECORD_END), at);
   if (load<u64>(row, layout.RECORD_START) == 0) fail(layout.FAIL_PAYLOAD, at);
-  store<u32>(row, firstAttribute, layout.RECORD_ATTRIBUTES_FIRST);
-  store<u32>(row, nextAttribute() - firstAttribute, layout.RECORD_ATTRIBUTES_COUNT);
+  storeRange(row + layout.RECORD_ATTRIBUTES_FIRST, layout.HEADER_ATTRIBUTES, firstAttribute);
   store<u32>(row, resource, layout.RECORD_RESOURCE);
   store<u32>(row, scope, layout.RECORD_SCOPE);
   indexEvents(row, firstEvent);
@@ -76,13 +75,9 @@ export function indexSpan(at: usize, end: usize, resource: u32, scope: u32): voi
 /** The rarer length-delimited fields of a span; false when the field is not one of them. */
 function indexSpanField(tag: u32, start: usize, last: usize, row: usize): bool {
   if (tag == reader.bytesTag(5)) {
-    store<u8>(row, checkText(start, last), layout.RECORD_NAME_FLAGS);
-    store<u32>(row, start, layout.RECORD_NAME_OFFSET);
-    store<u32>(row, last - start, layout.RECORD_NAME_LENGTH);
+    storeText(row, start, last, layout.RECORD_NAME_OFFSET, layout.RECORD_NAME_FLAGS);
   } else if (tag == reader.bytesTag(3)) {
-    store<u8>(row, checkText(start, last), layout.RECORD_STATE_FLAGS);
-    store<u32>(row, start, layout.RECORD_STATE_OFFSET);
-    store<u32>(row, last - start, layout.RECORD_STATE_LENGTH);
+    storeText(row, start, last, layout.RECORD_STATE_OFFSET, layout.RECORD_STATE_FLAGS);
   } else if (tag == reader.bytesTag(11)) {
     const event = appendEvent(start);
     store<u32>(event, start, layout.EVENT_SOURCE_START);
@@ -131,9 +126,7 @@ function indexStatus(at: usize, end: usize, row: usize): void {
     if (tag == reader.bytesTag(2)) {
       const last = reader.readEnd(at, end);
       const start = reader.after(at);
-      store<u8>(row, checkText(start, last), layout.RECORD_MESSAGE_FLAGS);
-      store<u32>(row, start, layout.RECORD_MESSAGE_OFFSET);
-      store<u32>(row, last - start, layout.RECORD_MESSAGE_LENGTH);
+      storeText(row, start, last, layout.RECORD_MESSAGE_OFFSET, layout.RECORD_MESSAGE_FLAGS);
       at = last;
     } else if (tag == reader.varintTag(3)) {
       store<u8>(row, knownEnum(reader.readVarint(at, end), HIGHEST_STATUS), layout.RECORD_STATUS);
@@ -144,10 +137,9 @@ function indexStatus(at: usize, end: usize, row: usize): void {
 }
 
 function indexEvents(row: usize, first: u32): void {
-  const count = countOf(layout.HEADER_EVENTS) - first;
-  store<u32>(row, first, layout.RECORD_EVENTS_FIRST);
-  store<u32>(row, count, layout.RECORD_EVENTS_COUNT);
-  for (let i = first; i < first + count; i++) indexEvent(<usize>layout.EVENTS_BASE + <usize>i * layout.EVENT_STRIDE);
+  storeRange(row + layout.RECORD_EVENTS_FIRST, layout.HEADER_EVENTS, first);
+  for (let i = first; i < countOf(layout.HEADER_EVENTS); i++)
+    indexEvent(<usize>layout.EVENTS_BASE + <usize>i * layout.EVENT_STRIDE);
 }
 
 function indexEvent(row: usize): void {
@@ -166,9 +158,7 @@ function indexEvent(row: usize): void {
     } else if (tag == reader.bytesTag(2)) {
       const last = reader.readEnd(at, end);
       const start = reader.after(at);
-      store<u8>(row, checkText(start, last), layout.EVENT_NAME_FLAGS);
-      store<u32>(row, start, layout.EVENT_NAME_OFFSET);
-      store<u32>(row, last - start, layout.EVENT_NAME_LENGTH);
+      storeText(row, start, last, layout.EVENT_NAME_OFFSET, layout.EVENT_NAME_FLAGS);
       at = last;
     } else if (tag == reader.fixed64Tag(1)) {
       store<u64>(row, reader.readFixed64(at, end), layout.EVENT_TIME);
@@ -180,15 +170,13 @@ function indexEvent(row: usize): void {
   }
   reader.closeMessage(at, end);
   checkTime(load<u64>(row, layout.EVENT_TIME), at);
-  store<u32>(row, firstAttribute, layout.EVENT_ATTRIBUTES_FIRST);
-  store<u32>(row, nextAttribute() - firstAttribute, layout.EVENT_ATTRIBUTES_COUNT);
+  storeRange(row + layout.EVENT_ATTRIBUTES_FIRST, layout.HEADER_ATTRIBUTES, firstAttribute);
 }
 
 function indexLinks(row: usize, first: u32): void {
-  const count = countOf(layout.HEADER_LINKS) - first;
-  store<u32>(row, first, layout.RECORD_LINKS_FIRST);
-  store<u32>(row, count, layout.RECORD_LINKS_COUNT);
-  for (let i = first; i < first + count; i++) indexLink(<usize>layout.LINKS_BASE + <usize>i * layout.LINK_STRIDE);
+  storeRange(row + layout.RECORD_LINKS_FIRST, layout.HEADER_LINKS, first);
+  for (let i = first; i < countOf(layout.HEADER_LINKS); i++)
+    indexLink(<usize>layout.LINKS_BASE + <usize>i * layout.LINK_STRIDE);
 }
 
 function indexLink(row: usize): void {
@@ -215,9 +203,7 @@ function indexLink(row: usize): void {
         span = start;
         spanLength = last - start;
       } else if (tag == reader.bytesTag(3)) {
-        store<u8>(row, checkText(start, last), layout.LINK_STATE_FLAGS);
-        store<u32>(row, start, layout.LINK_STATE_OFFSET);
-        store<u32>(row, last - start, layout.LINK_STATE_LENGTH);
+        storeText(row, start, last, layout.LINK_STATE_OFFSET, layout.LINK_STATE_FLAGS);
       } else reader.skipUnknown(tag, at, end, LINK_FIELDS);
       at = last;
     } else if (tag == reader.fixed32Tag(6)) {
@@ -231,6 +217,5 @@ function indexLink(row: usize): void {
   reader.closeMessage(at, end);
   storeTraceId(row + layout.LINK_TRACE_ID, trace, traceLength, true);
   storeSpanId(row + layout.LINK_SPAN_ID, span, spanLength, true);
-  store<u32>(row, firstAttribute, layout.LINK_ATTRIBUTES_FIRST);
-  store<u32>(row, nextAttribute() - firstAttribute, layout.LINK_ATTRIBUTES_COUNT);
+  storeRange(row + layout.LINK_ATTRIBUTES_FIRST, layout.HEADER_ATTRIBUTES, firstAttribute);
 }

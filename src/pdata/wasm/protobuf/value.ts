@@ -25,6 +25,15 @@ export function checkText(start: usize, end: usize): u32 {
   return <u32>flags;
 }
 
+/** Fills the text columns of a row with a string field. The length of a text follows its offset. */
+// @ts-ignore: decorator
+@inline
+export function storeText(row: usize, start: usize, end: usize, offset: usize, flags: usize): void {
+  store<u8>(row + flags, checkText(start, end));
+  store<u32>(row + offset, start);
+  store<u32>(row + offset, end - start, 4);
+}
+
 /** Whether a nested key of the request contains U+0000: then keys of different bytes may be printed equally. */
 export let nestedKeysHoldNul: bool = false;
 
