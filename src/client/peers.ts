@@ -29,7 +29,7 @@ const NAMES: readonly (keyof Peers)[] = [
 ];
 
 /** All packages, or an error with the command that installs the missing ones. */
-export function loadPeers(require: NodeJS.Require): Peers {
+function loadPeers(require: NodeJS.Require): Peers {
   const missing = NAMES.filter((name) => !isInstalled(require, name));
   if (missing.length > 0) {
     throw new Error(

@@ -8,7 +8,6 @@ import { STATUS_CODES } from 'node:http';
 import { type Clock, waitMs } from './clock.ts';
 import { ExportFailure, messageOf } from './failure.ts';
 import { type Answer, post } from './post.ts';
-import { retryAfterMs } from './retry-after.ts';
 import { statusMessage } from './status-message.ts';
 
 /** The pauses between the attempts, in milliseconds. */
@@ -119,4 +118,16 @@ export class Transport {
       retryAfterMs: pauseMs,
     });
   }
+}
+
+/**
+ * The `Retry-After` header (RFC 9110, 10.2.3), which has seconds or a date, in milliseconds. Undefined without a
+ * readable value. A date in the past is zero.
+ */
+function retryAfterMs(value: string | undefined, wallMs: number): number | undefined {
+  const text = value?.trim() ?? '';
+  if (/^\d+$/u.test(text)) return Number(text) * 1000;
+  // Dates have words. Date.parse also reads numbers as years.
+  const date = /[a-z]/iu.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(date) ? undefined : Math.max(0, date - wallMs);
 }

@@ -18,7 +18,7 @@ import type { Entry, Node, ScalarNode } from './node.ts';
 import { type Diagnostics, quote } from './diagnostics.ts';
 import type { Origin, Source } from './source.ts';
 
-export const MAX_DEPTH = 64;
+const MAX_DEPTH = 64;
 const MAX_VALUES = 10_000;
 const MAX_ALIASES = 100;
 /**

@@ -31,7 +31,7 @@ const SECRET_LINE =
 const URL_PASSWORD = /(:\/\/[^/\s:@"']*:)([^/\s@"']+)(@)/gu;
 const UNPRINTABLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
 
-export function positionOf(origin: Origin): Position {
+function positionOf(origin: Origin): Position {
   const before = origin.source.text.slice(0, origin.offset);
   const lineStart = before.lastIndexOf('\n') + 1;
   let line = 1;

@@ -372,12 +372,7 @@ export class Batch {
 
   environmentOf(resource: number): string {
     const row = layout.RESOURCES_BASE + resource * layout.RESOURCE_STRIDE;
-    const flags = this.tables.memory.u8[row + layout.RESOURCE_ENVIRONMENT_FLAGS] as number;
-    return this.tables.string(
-      this.#u32(row + layout.RESOURCE_ENVIRONMENT_OFFSET),
-      this.#u32(row + layout.RESOURCE_ENVIRONMENT_LENGTH),
-      flags,
-    );
+    return this.#text(row + layout.RESOURCE_ENVIRONMENT_OFFSET, row + layout.RESOURCE_ENVIRONMENT_FLAGS);
   }
 
   /** Whether the content of this resource's records may be stored; set by the privacy processor. */
@@ -394,41 +389,16 @@ export class Batch {
 
   scopeName(scope: number): string {
     const row = layout.SCOPES_BASE + scope * layout.SCOPE_STRIDE;
-    const flags = this.tables.memory.u8[row + layout.SCOPE_NAME_FLAGS] as number;
-    return this.tables.string(
-      this.#u32(row + layout.SCOPE_NAME_OFFSET),
-      this.#u32(row + layout.SCOPE_NAME_LENGTH),
-      flags,
-    );
+    return this.#text(row + layout.SCOPE_NAME_OFFSET, row + layout.SCOPE_NAME_FLAGS);
   }
-  scopeVersion(scope: number): string {
-    const row = layout.SCOPES_BASE + scope * layout.SCOPE_STRIDE;
-    const flags = this.tables.memory.u8[row + layout.SCOPE_VERSION_FLAGS] as number;
-    return this.tables.string(
-      this.#u32(row + layout.SCOPE_VERSION_OFFSET),
-      this.#u32(row + layout.SCOPE_VERSION_LENGTH),
-      flags,
-    );
-  }
-
   eventName(event: number): string {
     const row = layout.EVENTS_BASE + event * layout.EVENT_STRIDE;
-    const flags = this.tables.memory.u8[row + layout.EVENT_NAME_FLAGS] as number;
-    return this.tables.string(
-      this.#u32(row + layout.EVENT_NAME_OFFSET),
-      this.#u32(row + layout.EVENT_NAME_LENGTH),
-      flags,
-    );
+    return this.#text(row + layout.EVENT_NAME_OFFSET, row + layout.EVENT_NAME_FLAGS);
   }
 
-  metricName(metric: number): string {
-    const row = layout.METRICS_BASE + metric * layout.METRIC_STRIDE;
-    const flags = this.tables.memory.u8[row + layout.METRIC_NAME_FLAGS] as number;
-    return this.tables.string(
-      this.#u32(row + layout.METRIC_NAME_OFFSET),
-      this.#u32(row + layout.METRIC_NAME_LENGTH),
-      flags,
-    );
+  /** The length of a text follows its offset. */
+  #text(offset: number, flags: number): string {
+    return this.tables.string(this.#u32(offset), this.#u32(offset + 4), this.tables.memory.u8[flags] as number);
   }
 
   #u32(address: number): number {

@@ -147,11 +147,6 @@ export class DerivedCursor {
     this.#setSlot(slot, layout.SOURCE_REFERENCES, 0, 0, first, rows.length);
   }
 
-  /** The attribute row a reference names. */
-  reference(index: number): number {
-    return this.#memory.u32[(layout.REFERENCES_BASE >>> 2) + index] as number;
-  }
-
   #slotWord(slot: number): number {
     return (this.#address >>> 2) + SLOTS + slot * SLOT_WORDS;
   }

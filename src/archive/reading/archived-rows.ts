@@ -18,7 +18,7 @@ import { type ColumnValue, copyParts, type Need, type PartialFile, type TraceRan
 import { columnNames, lakeNames, textQuery } from './text-rows.ts';
 
 /** Rows that one command copies into the database, as text. They are on its disk until the command ends. */
-export const MAX_COPIED_BYTES = 2 * 1024 ** 3;
+const MAX_COPIED_BYTES = 2 * 1024 ** 3;
 
 export interface LakeSession {
   readonly query: Query;
@@ -257,7 +257,7 @@ export class ArchivedRows {
   }
 }
 
-export class TooMuchArchived extends UserError {
+class TooMuchArchived extends UserError {
   constructor() {
     super(
       `the archived rows of this range are more than ${MAX_COPIED_BYTES / 1024 ** 3} GiB`,

@@ -6,7 +6,7 @@
 import type { Query } from '../../component/capabilities/postgres.ts';
 import type { LakeSignal } from '../lake-table.ts';
 
-export const SIGNALS: readonly LakeSignal[] = ['spans', 'logs', 'metric_points'];
+const SIGNALS: readonly LakeSignal[] = ['spans', 'logs', 'metric_points'];
 /** The views of records and figures, and what they need. The others do not read the tables, or no command asks them. */
 const VIEWS = new Set([
   ...['spans', 'logs'],

@@ -87,9 +87,9 @@ export interface ObjectStore {
 /** A put that lasts longer is dead: what it left has not been written to for this time. */
 export const LEFTOVER_MS = 24 * 60 * 60 * 1000;
 /** Of S3, in bytes. Keys are ASCII. */
-export const MAX_KEY_BYTES = 1024;
+const MAX_KEY_BYTES = 1024;
 /** Of a name between slashes. File systems take 255 bytes, and a temporary name is longer than its key. */
-export const MAX_NAME_BYTES = 200;
+const MAX_NAME_BYTES = 200;
 /**
  * The characters of keys, which need no escape in a path, a shell and a SQL string. A name does not begin with a dot:
  * that excludes `.` and `..`, and leaves names for temporary files.

@@ -9,7 +9,7 @@ import type { Usage } from './trace-record.ts';
 
 export const LEGEND = 'Σ: the sum of the spans below · ( ): counted on another line, not part of the totals';
 
-export const hasUsage = ({ input_tokens = null, output_tokens = null }: Usage): boolean =>
+const hasUsage = ({ input_tokens = null, output_tokens = null }: Usage): boolean =>
   input_tokens !== null || output_tokens !== null;
 
 export const isMarked = (usage: Usage): boolean =>

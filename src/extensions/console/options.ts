@@ -164,7 +164,7 @@ export const CONSOLE_SCHEMA = {
 } as const;
 
 /** Whether only this machine can connect: a loopback address or a Unix domain socket. */
-export function isLocal(text: string): boolean {
+function isLocal(text: string): boolean {
   const endpoint = parseListenEndpoint(text);
   if (endpoint === null) return false;
   if ('path' in endpoint) return true;

@@ -4,7 +4,6 @@
  */
 import type pg from 'pg';
 import { UserError } from '../../errors.ts';
-import { unsafeSettings } from './durability.ts';
 import type { PostgresOptions } from './options.ts';
 import { readSchemaState, type SchemaState, tooNew } from './schema-state.ts';
 import { foreignNames, foreignObjects, viewsAreCurrent } from './views.ts';
@@ -189,4 +188,12 @@ function connectionFaults({ connections }: Facts, processes: number): readonly R
       fix: 'Raise max_connections of the server, or the CONNECTION LIMIT of the role and the database, or use fewer workers.',
     },
   ];
+}
+
+/** Settings that are off, so that the server may lose committed rows in a crash. */
+async function unsafeSettings(client: pg.Client): Promise<readonly string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    "SELECT name FROM pg_settings WHERE name IN ('fsync', 'full_page_writes') AND setting = 'off' ORDER BY name",
+  );
+  return rows.map(({ name }) => name);
 }

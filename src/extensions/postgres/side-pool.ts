@@ -11,7 +11,7 @@ import { endPool } from './connection-end.ts';
 const TIMEOUTS = new Set([QUERY_CANCELED, '55P03']);
 const CONNECTIONS = 2;
 const TIMEOUT_MS = 5000;
-export const CONSOLE_NAME = 'sluice-console';
+const CONSOLE_NAME = 'sluice-console';
 
 export class SidePool implements Pick<PostgresDatabase, 'query' | 'session'> {
   readonly #database: Database;

@@ -93,7 +93,7 @@ export async function bringViews(client: pg.Client, schema: string): Promise<boo
   return true;
 }
 
-export async function ownObjects(): Promise<readonly OwnObject[]> {
+async function ownObjects(): Promise<readonly OwnObject[]> {
   return [...(await readViews()).matchAll(DEFINITION)].map(([, kind, name]) => ({
     kind: kind === 'VIEW' ? 'VIEW' : 'FUNCTION',
     name: name ?? '',

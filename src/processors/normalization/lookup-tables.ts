@@ -21,7 +21,7 @@ import { ValueMemo } from './value-memo.ts';
 import { Words } from './words.ts';
 
 /** The attribute name the tables give to the body of a log record. */
-export const BODY = '(body)';
+const BODY = '(body)';
 /** The dialect of records that only have the names of the conventions. */
 const STANDARD = 'otel';
 const BACKSLASH = 0x5c;

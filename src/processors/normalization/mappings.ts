@@ -74,7 +74,7 @@ export function hasSigns({ markers = [], scopes = [], services = [] }: MappingOp
   return markers.length + scopes.length + services.length > 0;
 }
 
-export function sourcesOf(options: SourceOptions): readonly SourceOption[] {
+function sourcesOf(options: SourceOptions): readonly SourceOption[] {
   const list = typeof options === 'string' || !Array.isArray(options) ? [options as string | SourceOption] : options;
   return list.map((one: string | SourceOption) => (typeof one === 'string' ? { attribute: one } : one));
 }

@@ -132,7 +132,7 @@ export class RecordingCandidates extends FieldCandidates {
   }
 }
 
-export class RecordingReader extends Reader {
+class RecordingReader extends Reader {
   readonly #log: RecordLog;
 
   constructor(batch: Batch, log: RecordLog) {

@@ -6,7 +6,7 @@ import { formatMoment, type RateRow, rowFor } from './card.ts';
 import { formatUnits } from './decimal.ts';
 import type { PriceBook, ExplanationSteps } from './price-book.ts';
 import { inputPairs, outputPairs, type PricedModel } from './priced-model.ts';
-import { formatRate, RATE_KEYS, type RateKey } from './rates.ts';
+import { formatRate, INPUT_RATES, OUTPUT_RATES, RATE_KEYS, type RateKey } from './rates.ts';
 import { Buckets, type CostFlag, namesOfFlags, type Usage } from './usage.ts';
 
 export interface ExplainedBucket {
@@ -54,16 +54,6 @@ export interface ExplainedCard {
 
 /** Decimals of one 1e-15 USD. */
 const UNIT_DIGITS = 15;
-const INPUT_BUCKETS: readonly RateKey[] = [
-  'input',
-  'cache_read',
-  'cache_write',
-  'cache_write_1h',
-  'input_audio',
-  'cache_audio_read',
-  'input_image',
-];
-const OUTPUT_BUCKETS: readonly RateKey[] = ['output', 'reasoning', 'output_audio', 'output_image'];
 
 /** The cost of a call of this model that started at `startMs`, and its reasons. */
 export function explainPrice(
@@ -130,8 +120,8 @@ function describeBuckets(buckets: Buckets, row: RateRow, input: boolean, output:
       ];
     });
   return [
-    ...(input ? describe(INPUT_BUCKETS, inputPairs(buckets, row)) : []),
-    ...(output ? describe(OUTPUT_BUCKETS, outputPairs(buckets, row)) : []),
+    ...(input ? describe(INPUT_RATES, inputPairs(buckets, row)) : []),
+    ...(output ? describe(OUTPUT_RATES, outputPairs(buckets, row)) : []),
   ];
 }
 

@@ -4,8 +4,8 @@
  */
 import { atScale, type Decimal, decimalOfNumber, decimalOfText, formatUnits } from './decimal.ts';
 
-/** Every token kind with a rate of its own, in output order. */
-export const RATE_KEYS = [
+/** Every token kind with a rate of its own, in output order: of the request, then of the answer. */
+export const INPUT_RATES = [
   'input',
   'cache_read',
   'cache_write',
@@ -13,11 +13,9 @@ export const RATE_KEYS = [
   'input_audio',
   'cache_audio_read',
   'input_image',
-  'output',
-  'reasoning',
-  'output_audio',
-  'output_image',
 ] as const;
+export const OUTPUT_RATES = ['output', 'reasoning', 'output_audio', 'output_image'] as const;
+export const RATE_KEYS = [...INPUT_RATES, ...OUTPUT_RATES] as const;
 export type RateKey = (typeof RATE_KEYS)[number];
 
 /** The stated rates of one card, tier or window; a missing key falls back as `RateRow` says. */

@@ -135,15 +135,9 @@ export class GrpcCalls {
     const limits = { bytes: this.#maxMessageBytes + FRAME_HEAD_BYTES, timeoutMs: this.#options.read_timeout };
     const { raw, contentEncoding } = unframe(await readBody(stream, null, limits, reservation), announced);
     if (raw.length === 0) throw new Rejection('empty_payload');
-    const { body, gzip } = await prepareBody(raw, contentEncoding, {
-      limitBytes: this.#maxMessageBytes,
-      reserve: (bytes) => reservation.expand(bytes),
-      grow: (size, kept) => reservation.expanded.grow(size, kept),
-      inTurn: (work) => this.#reception.expanding.run(reservation.project, work),
-    });
+    const room = this.#reception.roomOf(reservation, this.#maxMessageBytes);
     return {
-      body,
-      gzip,
+      ...(await prepareBody(raw, contentEncoding, room)),
       release: () => reservation.close(),
       encoding: 'protobuf',
       replayKey: replayKey(signal, { mediaType: 'application/grpc', contentEncoding }, raw),

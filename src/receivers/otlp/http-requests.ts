@@ -155,15 +155,9 @@ export class HttpRequests {
     const limits = { bytes: this.#options.max_request_body_size, timeoutMs: this.#options.read_timeout };
     const raw = await readBody(request, length, limits, reservation);
     if (raw.length === 0) throw new Rejection('empty_payload');
-    const { body, gzip } = await prepareBody(raw, contentEncoding, {
-      limitBytes: this.#options.max_decompressed_size,
-      reserve: (bytes) => reservation.expand(bytes),
-      grow: (size, kept) => reservation.expanded.grow(size, kept),
-      inTurn: (work) => this.#reception.expanding.run(reservation.project, work),
-    });
+    const room = this.#reception.roomOf(reservation, this.#options.max_decompressed_size);
     return {
-      body,
-      gzip,
+      ...(await prepareBody(raw, contentEncoding, room)),
       release: () => reservation.close(),
       encoding,
       replayKey: replayKey(signal, { mediaType: MEDIA_TYPES[encoding], contentEncoding }, raw),

@@ -10,7 +10,8 @@ import { diagnosticOf, Rejection, type Sender } from '../../errors.ts';
 import type { Capabilities } from '../../component/capabilities/capability.ts';
 import { REFUSED_REQUESTS } from '../../component/capabilities/refused-requests.ts';
 import type { Signal } from '../../pdata/context.ts';
-import type { ByteBudget } from './byte-budget.ts';
+import type { ByteBudget, Reservation } from './byte-budget.ts';
+import type { ExpansionRoom } from './inflate.ts';
 
 /** Concurrent expansions: half of the thread pool, so that files and other work have the rest. */
 const EXPANDING_SLOTS = 2;
@@ -39,7 +40,7 @@ export class Reception {
   readonly pipelines: ReadonlyMap<Signal, Pipeline>;
   readonly logger: Logger;
   /** Expansions of large bodies, in fair order of projects. */
-  readonly expanding = new FairSlots({
+  readonly #expanding = new FairSlots({
     slots: EXPANDING_SLOTS,
     mostWaiting: EXPANDING_WAITING,
     what: 'the expanding of their bodies',
@@ -90,6 +91,16 @@ export class Reception {
     const known = signal === 'none' ? null : signal;
     const seen = { code, message, signal: known, project, key, bytes, address: peer };
     this.#capabilities.find(REFUSED_REQUESTS)?.add(seen);
+  }
+
+  /** For `prepareBody`. A body may expand to `limitBytes`. */
+  roomOf(reservation: Reservation, limitBytes: number): ExpansionRoom {
+    return {
+      limitBytes,
+      reserve: (bytes) => reservation.expand(bytes),
+      grow: (size, kept) => reservation.expanded.grow(size, kept),
+      inTurn: (work) => this.#expanding.run(reservation.project, work),
+    };
   }
 
   /** The refusal for an error. An error other than a `Rejection` is a bug. */

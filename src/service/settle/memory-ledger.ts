@@ -6,7 +6,6 @@
 import { hash } from 'node:crypto';
 import type { Claim, TransactionHandle, Ledger, Quota, Outcome } from '../../component/capabilities/ledger.ts';
 import { Rejection } from '../../errors.ts';
-import { monthOf, nextMonthSeconds } from '../../pdata/month.ts';
 import { OwnedTraces, type TraceOwner } from './owned-traces.ts';
 import { RecentKeys } from './recent-keys.ts';
 
@@ -184,4 +183,16 @@ function asDuplicate(outcome: Outcome): Outcome {
 /** The first sixteen bytes of a SHA-256, in hex: enough to exclude collisions. */
 function markerKey(claim: Claim): string {
   return hash('sha256', Buffer.concat([Buffer.from(`${claim.project.name}\0`), claim.replayKey]), 'hex').slice(0, 32);
+}
+
+/** The UTC month of the quota: `2026-11` for any moment of November 2026. */
+function monthOf(nowMs: number): string {
+  return new Date(nowMs).toISOString().slice(0, 7);
+}
+
+/** Whole seconds until the next UTC month begins, at least 1. */
+function nextMonthSeconds(nowMs: number): number {
+  const now = new Date(nowMs);
+  const next = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1);
+  return Math.max(1, Math.ceil((next - nowMs) / 1000));
 }

@@ -135,6 +135,28 @@ export interface SpansHead {
   readonly columns: readonly string[];
 }
 
+/** The members of a `SpanTuple`, in order. The page compares them with those of its own version. */
+export const SPAN_COLUMNS: SpansHead['columns'] = [
+  'span_id',
+  'parent',
+  'name',
+  'service',
+  'category',
+  'start',
+  'duration',
+  'error',
+  'model',
+  'tool',
+  'in',
+  'out',
+  'cached',
+  'ttft_ms',
+  'cost',
+  'counts',
+  'events',
+  'note',
+];
+
 /** Words to append to the dictionaries of this answer, which begin empty. */
 export interface SpanWords {
   readonly 'names+'?: readonly string[];

@@ -7,34 +7,13 @@ import { Parameters } from '../filter/parameters.ts';
 import { lines, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
 import type { ReaderRow } from '../../../component/capabilities/postgres-reader.ts';
 import { allOf, idOf, integerOf, limitOf } from './question.ts';
-import type { SpansEnd, SpansHead } from './shapes.ts';
+import { SPAN_COLUMNS, type SpansEnd } from './shapes.ts';
 import { findTrace, IN_TRACE, type StoredTrace, valuesOf } from './stored-trace.ts';
 import { nameText } from './texts.ts';
 
 const DEFAULT_LIMIT = 20_000;
 const HIGHEST_LIMIT = 20_000;
 const DEEPEST = 1000;
-
-export const SPAN_COLUMNS: SpansHead['columns'] = [
-  'span_id',
-  'parent',
-  'name',
-  'service',
-  'category',
-  'start',
-  'duration',
-  'error',
-  'model',
-  'tool',
-  'in',
-  'out',
-  'cached',
-  'ttft_ms',
-  'cost',
-  'counts',
-  'events',
-  'note',
-];
 
 /** What `only` can name. */
 const ONLY: Readonly<Record<string, string>> = {

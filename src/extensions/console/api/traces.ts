@@ -31,14 +31,14 @@ export const listTraces = readRoute(`${PROJECT}/traces`, async (context): Promis
 });
 
 /** What a cursor of the list belongs to. */
-export const questionOf = ({ project, query }: RequestContext): readonly string[] => [
+const questionOf = ({ project, query }: RequestContext): readonly string[] => [
   'traces',
   project,
   query.get('q') ?? '',
   query.get('env') ?? '',
 ];
 
-export function pageText(
+function pageText(
   { items, next, examined, reached }: FoundTraces,
   completeness: Awaited<ReturnType<typeof completenessOf>>,
   cursorOf: (position: NonNullable<FoundTraces['next']>) => string,

@@ -33,8 +33,6 @@ export interface Filter {
   readonly terms: readonly Term[];
 }
 
-export const EMPTY_FILTER: Filter = { terms: [] };
-
 /** A filter cannot be read. `at` is the offset of the fault, in UTF-16 units. */
 export class FilterError extends Error {
   readonly at: number;

@@ -29,7 +29,7 @@ export interface Query {
 
 const MAX_DEPTH = 50;
 const COMPARISONS: readonly string[] = ['=', '!=', '>', '>=', '<', '<=', '=~', '!~'] satisfies ComparisonOperator[];
-export const ALL: Query = { expression: { kind: 'constant', value: true }, selected: [] };
+const ALL: Query = { expression: { kind: 'constant', value: true }, selected: [] };
 
 /** Without a text: every span. Throws a `FilterError`. */
 export function parseQuery(text: string): Query {

@@ -129,7 +129,7 @@ export class Postmaster {
 }
 
 /** The folder of the server's log files. A server that was started inside its folder can write nowhere else. */
-export function logFolder(serverFolder: ServerFolder): string {
+function logFolder(serverFolder: ServerFolder): string {
   return join(serverFolder.closed ? serverFolder.cluster : serverFolder.path, 'log');
 }
 

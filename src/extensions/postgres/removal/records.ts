@@ -79,7 +79,7 @@ async function* removeFrom(
  * Releases the ids of traces of which nothing is stored. The first question locks them; one that was claimed before is
  * no longer empty at the second.
  */
-export async function removeEmptyTraces(query: Query, { project, environment, beforeMs }: Selection): Promise<void> {
+async function removeEmptyTraces(query: Query, { project, environment, beforeMs }: Selection): Promise<void> {
   const values = [project, environment, nanoseconds(beforeMs)];
   for (let last = ''; ; ) {
     const { rows } = await query(

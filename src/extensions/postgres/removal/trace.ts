@@ -14,7 +14,6 @@ export interface TraceName {
 
 export interface RemovedTrace {
   readonly project: string;
-  readonly environment: string;
   readonly spans: number;
   readonly logs: number;
 }
@@ -23,7 +22,7 @@ const HEX_ID = /^[0-9a-f]{32}$/iu;
 
 /** Locks the claim first, as ingest does: a request for this trace waits, and then claims the id anew. */
 const LOCK_CLAIM = `
-  SELECT project, environment, first_ns::text AS first, last_ns::text AS last FROM sluice.traces
+  SELECT project, first_ns::text AS first, last_ns::text AS last FROM sluice.traces
   WHERE trace_id = decode($1, 'hex') AND ($2::text IS NULL OR project = $2) FOR UPDATE`;
 /** The times of the claim select the days to search. */
 const REMOVE_SPANS = `
@@ -50,7 +49,6 @@ export async function removeTrace(query: Query, { project, traceId }: TraceName)
   await query(REMOVE_CLAIM, [traceId]);
   return {
     project: owner,
-    environment: String(claim['environment']),
     spans: spans.rowCount ?? 0,
     logs: logs.rowCount ?? 0,
   };

@@ -13,7 +13,6 @@ export interface BackupOptions {
 
 export interface BackupResult {
   readonly takenAt: Date;
-  readonly migrations: readonly string[];
   readonly rows: number;
   readonly bytes: number;
 }
@@ -35,7 +34,7 @@ export function backUp(database: Database, sink: Sink, { version, report }: Back
     });
     for (const unit of readUnits(snapshot, report)) await writer.unit(unit);
     const { rows } = await writer.end();
-    return { takenAt, migrations, rows, bytes: writer.bytes };
+    return { takenAt, rows, bytes: writer.bytes };
   });
 }
 

@@ -36,7 +36,7 @@ export const UNDERSCORE = 8;
 export const DASH = 16;
 export const DOT = 32;
 /** `A` to `F` and `a` to `f`; they have their bit as letters too. */
-export const HEX_UPPER = 64;
+const HEX_UPPER = 64;
 export const HEX_LOWER = 128;
 export const LETTER = UPPER | LOWER;
 export const ALPHANUMERIC = LETTER | DIGIT;

@@ -53,7 +53,7 @@ t.test('spans of every day, log records and the claim are removed; other traces 
   t.equal(await remove('other', gone), null, 'not for another project');
   t.equal(await remove('demo', 'not an id'), null);
   t.same(await counts(gone), [3, 1, 1]);
-  t.same(await remove('demo', gone), { project: 'demo', environment: 'default', spans: 3, logs: 1 });
+  t.same(await remove('demo', gone), { project: 'demo', spans: 3, logs: 1 });
   t.same(await counts(gone), [0, 0, 0]);
   t.same(await counts(kept), [1, 0, 1]);
   t.equal(await remove('demo', gone), null, 'the second time there is none');

@@ -72,7 +72,7 @@ function inOrder(a: readonly string[], b: readonly string[]): readonly Match[] {
 }
 
 /** Items that were not paired, joined by another key where both sides have some between two pairs. */
-export function alignRest<T>(pairs: readonly Pair<T>[], keyOf: (item: T) => string): readonly Pair<T>[] {
+function alignRest<T>(pairs: readonly Pair<T>[], keyOf: (item: T) => string): readonly Pair<T>[] {
   const joined: Pair<T>[] = [];
   let alone: Pair<T>[] = [];
   const flush = (): void => {

@@ -1,5 +1,12 @@
 /** The spans of a trace as the page keeps them: read from the stream of slim rows, and put into a tree. */
-import type { SpanNote, SpanTuple, SpanWords, SpansEnd, SpansHead } from '../../api/shapes.ts';
+import {
+  SPAN_COLUMNS,
+  type SpanNote,
+  type SpansEnd,
+  type SpansHead,
+  type SpanTuple,
+  type SpanWords,
+} from '../../api/shapes.ts';
 import { projectPath, readLines } from './api.ts';
 
 const NS_PER_MS = 1e6;
@@ -49,31 +56,10 @@ export interface Spans {
 
 export const endOf = (span: Span): number => span.start + (span.duration ?? 0);
 
-const COLUMNS = [
-  'span_id',
-  'parent',
-  'name',
-  'service',
-  'category',
-  'start',
-  'duration',
-  'error',
-  'model',
-  'tool',
-  'in',
-  'out',
-  'cached',
-  'ttft_ms',
-  'cost',
-  'counts',
-  'events',
-  'note',
-];
-
 type Line = SpansHead | SpanWords | SpanTuple | SpansEnd;
 
 /** Reads the lines of one answer. Rows of an earlier part of the same trace come first. */
-export class SpanReader {
+class SpanReader {
   readonly #rows: Span[];
   readonly #first: number;
   readonly #parents: (number | string | null)[] = [];
@@ -155,7 +141,7 @@ const isTuple = (value: Line): value is SpanTuple => Array.isArray(value);
 const wordOf = (words: readonly string[], at: number | null): string | null => (at === null ? null : (words[at] ?? ''));
 
 function checkColumns(columns: readonly string[]): void {
-  if (COLUMNS.some((name, at) => columns[at] !== name)) {
+  if (SPAN_COLUMNS.some((name, at) => columns[at] !== name)) {
     throw new Error('The page is older than the daemon. Load it again.');
   }
 }

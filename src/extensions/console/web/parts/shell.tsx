@@ -26,7 +26,7 @@ interface Entry {
   readonly admin?: true;
 }
 
-export const PAGES: readonly Entry[] = [
+const PAGES: readonly Entry[] = [
   { page: 'traces', name: 'Traces', key: 'g t', icon: 'traces' },
   { page: 'conversations', name: 'Conversations', key: 'g c', icon: 'conversations' },
   { page: 'usage', name: 'Usage', key: 'g u', icon: 'usage' },

@@ -28,7 +28,7 @@ export interface Route {
 
 export const route = computed<Route>(() => routeOf(place.value.path));
 
-export function routeOf(path: string): Route {
+function routeOf(path: string): Route {
   const [first = '', second, third, ...rest] = path.split('/').slice(1).map(decode);
   if (first === 'p' && second !== undefined) {
     const id = rest.length === 0 ? null : rest.join('/');

@@ -15,7 +15,7 @@ export const msOf = (ns: string): number => Number(BigInt(ns) / NS_PER_MS);
 export const nsOf = (ms: number): string => String(BigInt(Math.floor(ms)) * NS_PER_MS);
 
 /** `-1h` or milliseconds since 1970; null for anything else. */
-export function pointOf(text: string, nowMs: number): number | null {
+function pointOf(text: string, nowMs: number): number | null {
   if (text === 'now') return nowMs;
   const relative = /^-(\d{1,6})([mhd])$/u.exec(text);
   if (relative !== null) return nowMs - Number(relative[1]) * (UNIT_MS[relative[2] ?? ''] ?? 0);

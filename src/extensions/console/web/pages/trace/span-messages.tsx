@@ -73,7 +73,7 @@ interface ContentMessagesProps {
   readonly record: { readonly tool_name: string | null; readonly tool_call_id: string | null };
 }
 
-export function ContentMessages({ content, record }: ContentMessagesProps): JSX.Element {
+function ContentMessages({ content, record }: ContentMessagesProps): JSX.Element {
   const sections = readRecord(rowOf(content, record));
   return (
     <>

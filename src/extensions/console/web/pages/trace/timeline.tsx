@@ -43,9 +43,9 @@ interface TimelineProps {
 const foldings = new Map<string, Folding>();
 
 /** The selected span is in the fragment of the address. */
-export const selectedId = (): string | null => /(?:^|&)s=([0-9a-f]{16})/u.exec(place.value.hash)?.[1] ?? null;
+const selectedId = (): string | null => /(?:^|&)s=([0-9a-f]{16})/u.exec(place.value.hash)?.[1] ?? null;
 
-export function select(span: Span | null): void {
+function select(span: Span | null): void {
   open(hrefWith({}) + (span === null ? '' : `#s=${span.id}`), true);
 }
 
