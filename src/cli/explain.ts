@@ -84,7 +84,7 @@ async function explainInput(stages: Stages, path: string): Promise<readonly Expl
 
 const unstored = (record: ExplainedRecord): Explained => ({ ...record, differences: [] });
 
-/** Protobuf does not tell its signal: a body is of the first signal as which it is valid. */
+/** Protobuf does not name its signal: a body is of the first signal as which it is valid. */
 async function explainFirst(stages: Stages, choices: readonly Body[]): Promise<readonly ExplainedRecord[]> {
   let first: unknown = null;
   for (const body of choices) {

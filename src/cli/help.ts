@@ -39,7 +39,7 @@ export function commandHelp(command: LoadedCommand, style: Style): string {
 }
 
 /** What applies without the option; undefined when nothing does. */
-const fallbackOf = (option: Option): string | undefined => option.default ?? option.otherwise;
+export const fallbackOf = (option: Option): string | undefined => option.default ?? option.otherwise;
 
 function optionRows(options: Options): readonly (readonly string[])[] {
   return Object.entries(options).map(([name, option]) => {

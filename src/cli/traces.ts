@@ -275,7 +275,7 @@ function cellsOf(row: TraceRow, style: Style, nowMs: number): readonly string[] 
   ];
 }
 
-/** Columns that tell the rows apart, the most useful first. Each is its head and a cell for each row. */
+/** Columns that distinguish the rows, the most useful first. Each is its head and a cell for each row. */
 function extraColumns(rows: readonly TraceRow[]): readonly (readonly string[])[] {
   const column = (head: string, widest: number, of: (row: TraceRow) => string | null): readonly string[] => [
     head,
@@ -305,7 +305,7 @@ function fitNames(
   const whole = rows.map((row, at) => [...row, ...extra.map((column) => column[at] ?? '')]);
   const others = whole.map((row) => row.map((cell, at) => (at === NAME ? '' : cell)));
   const taken = Math.max(0, ...layOut(others).split('\n').map(widthOf));
-  // What tells projects and environments apart always stays.
+  // Columns that distinguish projects and environments always stay.
   const optional = extra.filter(([head = '']) => OPTIONAL.has(head));
   if (width - taken < SHORTEST_NAME && optional.length > 0)
     return fitNames(

@@ -55,7 +55,7 @@ interface Emitter {
 
 /**
  * The listeners of `signal-exit`, a package below many others. They end the process only when no other listener is
- * there, so waiting for them would keep the process. Version 3 and version 4 each tell their number here.
+ * there, so waiting for them would keep the process. Version 3 and version 4 each set their number here.
  */
 function passiveListeners(): number {
   const emitters = [

@@ -37,7 +37,7 @@ const OPERATION_OF_AI_SDK: ReadonlyMap<string, string> = new Map([
   ['ai.toolCall', 'execute_tool'],
 ]);
 
-/** The attributes of a measurement, each with the span attributes that tell it, the best first. */
+/** The attributes of a measurement, each with the span attributes that state it, the best first. */
 const DIMENSIONS: readonly (readonly [string, readonly string[]])[] = [
   ['gen_ai.provider.name', ['gen_ai.provider.name', 'gen_ai.system', 'ai.model.provider']],
   ['gen_ai.request.model', ['gen_ai.request.model', 'ai.model.id']],

@@ -1,4 +1,4 @@
-/** Reduces the validator's errors to those that tell the author what to change. */
+/** Reduces the validator's errors to those that name what the author can change. */
 import type { ErrorObject } from 'ajv';
 import { nearest } from '../component/nearest.ts';
 import { jsonTypeOf, knownKeys, type Schema } from './schema.ts';

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import type { CommandSession, CommandWatch, OwnCommands } from '../component/capabilities/own-commands.ts';
 import type { DaemonHost } from './daemon-host.ts';
 
-/** After this time a process that was told to end is killed. */
+/** After this time a process that was asked to end is killed. */
 const END_MS = 5_000;
 /** The last lines explain a failure. */
 const LAST_LINES = 4;
@@ -68,7 +68,7 @@ export class ChildCommands implements OwnCommands {
     // Without file descriptors for its streams, a child process does not even have them.
     await once(child, 'spawn');
     yieldToIngest(child.pid, priority);
-    // The process has ended, which `ended` tells.
+    // The process has ended, which `ended` reports.
     child.stdin.on('error', () => undefined);
     const last: string[] = [];
     createInterface({ input: child.stderr }).on('line', (text) => {

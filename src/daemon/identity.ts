@@ -1,4 +1,4 @@
-/** What tells this daemon from others: process, version, configuration, folder and database. */
+/** What distinguishes this daemon from others: process, version, configuration, folder and database. */
 import { resolve } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { describeDatabase } from '../extensions/postgres/describe-database.ts';

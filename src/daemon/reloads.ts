@@ -7,7 +7,7 @@ export interface ReloadOutcome {
 }
 
 export interface ReloadHooks {
-  /** Whether a reload is possible now, and systemd may be told about it. */
+  /** Whether a reload is possible now, and systemd may be notified of it. */
   isRunning(): boolean;
   begin(): void;
   /** Never rejects. */
@@ -37,7 +37,7 @@ export class Reloads {
     while (this.#waiting.length > 0) {
       const answered = this.#waiting;
       this.#waiting = [];
-      // During the start no reload is possible, and systemd must not be told that the daemon is ready.
+      // During the start no reload is possible, and systemd must not be notified that the daemon is ready.
       if (this.#hooks.isRunning()) this.#hooks.begin();
       const outcome = await this.#hooks.reload();
       for (const answer of answered) answer(outcome);

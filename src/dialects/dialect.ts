@@ -122,7 +122,7 @@ export interface Dialect {
   readonly fields?: Fields;
   /** What the values of an operation attribute mean; `*` at the beginning matches any text. Case does not matter. */
   readonly operations?: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  /** Operations of spans by an attribute that they have, whatever its value, if nothing else tells the operation. */
+  /** Operations of spans by an attribute that they have, whatever its value, if nothing else states the operation. */
   readonly suggests?: Readonly<Record<string, Operation>>;
   /** Operations by span name, if no attribute has one; `*` at the end matches any text. */
   readonly spanNames?: Readonly<Record<string, Operation>>;

@@ -16,7 +16,7 @@ export interface Part {
   readonly id: string | null;
   /** Of a tool, or of a file. */
   readonly name: string | null;
-  /** Of media: `image/png`, or `image` where the sender tells no more. */
+  /** Of media: `image/png`, or `image` where the sender states no more. */
   readonly mediaType: string | null;
   /** Of media that is part of the message. */
   readonly bytes: number | null;
@@ -62,7 +62,7 @@ const ROLES: Readonly<Record<string, string>> = {
   'tool-call': 'assistant',
   'tool-response': 'tool',
 };
-/** Written where a sender or the name of an event tells no role. */
+/** Written where a sender or the name of an event states no role. */
 const NO_ROLES: ReadonlySet<string> = new Set(['', 'unknown', 'operation', 'gen_ai', 'choice']);
 
 export function roleOf(word: string, otherwise: string): string {
@@ -71,7 +71,7 @@ export function roleOf(word: string, otherwise: string): string {
   return Object.hasOwn(ROLES, role) ? (ROLES[role] ?? role) : role;
 }
 
-/** The role that the name of a log record tells, such as `gen_ai.user.message`. */
+/** The role that the name of a log record states, such as `gen_ai.user.message`. */
 export function roleOfEvent(name: string | null | undefined, otherwise: string): string {
   const role = /^gen_ai\.(system|user|assistant|tool)\.message$/u.exec(name ?? '')?.[1];
   return role ?? otherwise;

@@ -137,7 +137,7 @@ export const DERIVED_COLUMNS = [
     'where the price came from: source, version, model, tier; then what was assumed (`audio=text-rate`) and the tier of service (`service=batch`)',
   ),
   column('latency_ms', 'double', 'how long the step took'),
-  column('time_to_first_token_ms', 'double', 'when the sender tells'),
+  column('time_to_first_token_ms', 'double', 'when the sender states it'),
   column('finish_reasons', 'json', "list of the provider's words"),
   column('is_error', 'boolean', 'whether the step failed'),
   column('error_type', 'text', "in the sender's word", { filled: 'code' }),

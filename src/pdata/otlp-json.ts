@@ -236,7 +236,7 @@ function anyValue(value: Json): string {
   return `{"stringValue":${JSON.stringify(value)}}`;
 }
 
-/** The digits of an integer of 64 bits. JSON does not tell an integer from a double without a fraction. */
+/** The digits of an integer of 64 bits. JSON does not distinguish an integer from a double without a fraction. */
 function integerOf(value: Json): string | null {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : null;
   const digits = longNumber(value);

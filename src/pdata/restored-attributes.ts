@@ -1,7 +1,7 @@
 /**
  * The attributes of a stored span or log record as a sender would write them. Content whose column replaced its
  * attribute is put back, under OpenTelemetry's keys, or under its own where the keys are indexed. Other derived columns
- * are left out while the attributes tell them, because a receiver derives them again.
+ * are left out while the attributes state them, because a receiver derives them again.
  */
 import { exactNumber, isList, isObject, type Json, parseJson } from './exact-json.ts';
 import type { StoredText } from './stored-text.ts';
@@ -20,7 +20,7 @@ const OWN_KEYS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   openinference: { input_content: 'input.value', output_content: 'output.value' },
   'vercel-ai': { output_content: 'ai.response.text' },
 };
-/** What a sender may tell only inside of a document that has become content. */
+/** What a sender may state only inside a document that has become content. */
 const FACT_KEYS: Readonly<Record<string, string>> = {
   request_model: 'gen_ai.request.model',
   response_model: 'gen_ai.response.model',
@@ -74,7 +74,7 @@ function storedAttributes(text: string | null): Map<string, Json> {
   return new Map(isObject(stored) ? Object.entries(stored) : []);
 }
 
-/** Whether some content is a document, which may tell more than its column. */
+/** Whether some content is a document, which may hold more than its column. */
 function addContent(attributes: Map<string, Json>, row: StoredText): boolean {
   let hasDocument = false;
   for (const [column, key] of Object.entries(CONTENT_KEYS)) {
@@ -100,12 +100,12 @@ function isInEvent(row: StoredText, key: string, content: string): boolean {
   });
 }
 
-/** Whether the total is what a receiver computes without being told. */
+/** Whether the total is what a receiver computes by itself. */
 function isSum({ input_tokens: input = null, output_tokens: output = null, total_tokens: total = null }: StoredText) {
   return input !== null && output !== null && total !== null && BigInt(input) + BigInt(output) === BigInt(total);
 }
 
-/** Adds what no attribute tells. */
+/** Adds what no attribute states. */
 function addFacts(attributes: Map<string, Json>, row: StoredText, keys: Readonly<Record<string, string>>): void {
   const told = row['attributes'] ?? '';
   for (const [column, key] of Object.entries(keys)) {

@@ -35,7 +35,7 @@ export async function createTables(query: Query, views: string): Promise<void> {
       .filter((row) => row['required'] === true)
       .map((row) => `ALTER "${row['name']}" DROP NOT NULL`);
     if (required.length > 0) await query(`ALTER TABLE pg_temp.lake_${name} ${required.join(', ')}`);
-    // A view has no places of its own, by which the views tell records without an id apart.
+    // A view has no places of its own, by which the views distinguish records without an id.
     const list = ['tableoid', 'ctid', ...rows.map((row) => `"${row['name']}"`)].join(', ');
     // The claim of an archived trace is in the temporary table, joined with the one in PostgreSQL.
     const own = name === 'traces' ? CLAIMS : '';

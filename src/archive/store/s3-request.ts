@@ -170,7 +170,7 @@ export class S3Bucket {
     return configured || (await sharedProfile(this.#environment))['region'] || DEFAULT_REGION;
   }
 
-  /** Whether the refusal told something that the next attempt does better: the region, or that credentials ended. */
+  /** Whether the refusal names something that the next attempt can correct: the region, or that credentials ended. */
   #corrects(error: unknown): boolean {
     if (!(error instanceof Refused)) return false;
     if (EXPIRED_CODES.includes(error.code)) return true;

@@ -12,7 +12,7 @@ const OPEN_BRACE = 0x7b;
 const WHITE = [0x20, 0x0a, 0x0d, 0x09];
 
 export interface Input {
-  /** More than one body if the encoding does not tell the signal: the first that is valid counts. */
+  /** More than one body if the encoding does not name the signal: the first that is valid counts. */
   readonly bodies: readonly (readonly Body[])[];
   readonly rows: readonly Row[];
 }

@@ -1,4 +1,4 @@
-/** Runs records through the stages of a configured pipeline, as the daemon does, and keeps what they tell about it. */
+/** Runs records through the stages of a configured pipeline, as the daemon does, and keeps their reports. */
 import { Capabilities } from '../../component/capabilities/capability.ts';
 import { type CostDerivation, type Derivation, DERIVATIONS } from '../../component/capabilities/derivations.ts';
 import { PRICE_DIRECTORY, type StoredPrice } from '../../component/capabilities/price-directory.ts';

@@ -8,7 +8,7 @@ const AT_ONCE = 16;
 /** Of each column. What follows is shown by `sluice span` only. */
 const MOST_CHARACTERS = 1024 * 1024;
 
-/** Columns that tell what the content of `s` is. */
+/** Columns that describe the content of `s`. */
 export const contentList = (most: number): string =>
   ['tool_name', 'tool_call_id', ...CONTENT_COLUMNS.map((name) => `left(s.${name}, ${most}) AS ${name}`)].join(', ');
 

@@ -18,9 +18,9 @@ export interface KeyDirectory {
   /** Whether lookups are known to fail because the database is unavailable. Left out: never. */
   isAway?(): boolean;
   /**
-   * Whether a lookup failed or was slow because the database is unavailable. If the failure does not tell, the database
-   * is checked. `wait`: the answer is the result of that check, after a few seconds at most; `start`: what is known
-   * before it. Left out: no.
+   * Whether a lookup failed or was slow because the database is unavailable. If the failure does not show it, the
+   * database is checked. `wait`: the answer is the result of that check, after a few seconds at most; `start`: what is
+   * known before it. Left out: no.
    */
   isAwayAfter?(error: unknown, check: 'wait' | 'start'): Promise<boolean>;
   /**

@@ -236,7 +236,7 @@ export function intern(offset: usize, length: u32): u32 {
   return internKey(offset, length);
 }
 
-/** Begins a list of attributes; its number tells `recordKey` which rows belong to it. Lists must not be interleaved. */
+/** Begins a list of attributes; by its number `recordKey` finds the rows of the list. Lists must not be interleaved. */
 export function beginList(): u32 {
   return ++generation;
 }

@@ -1,5 +1,5 @@
 /**
- * Normalizes records and tells for each of them where its columns come from. The log of the readers says what happened;
+ * Normalizes records and reports for each where its columns come from. The log of the readers says what happened;
  * here it is put into words.
  */
 import type {

@@ -64,7 +64,7 @@ export class FieldCandidates {
     return this.#classes;
   }
 
-  /** The operation that the keys suggest, if nothing else tells it; 0: none. */
+  /** The operation that the keys suggest, if nothing else states it; 0: none. */
   get suggested(): number {
     for (let index = 0; index < this.#count; index++) {
       const { suggests } = this.#classes[index] as KeyClass;

@@ -40,7 +40,7 @@ export interface KeyClass {
   readonly only: readonly number[];
   /** The key proves a record about AI: other telemetry does not use the name. */
   readonly telling: boolean;
-  /** The operation that a span with this key has, if nothing else tells it; 0: none. */
+  /** The operation that a span with this key has, if nothing else states it; 0: none. */
   readonly suggests: number;
   /** The key names a user or a conversation; those columns are filled on every record. */
   readonly personal: boolean;

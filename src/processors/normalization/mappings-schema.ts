@@ -155,7 +155,7 @@ const mapping = {
       description:
         'By attribute: what its values mean, in addition to the names of the operations themselves. The attribute is read as operation.',
     },
-    span_names: words('By span name: the operation, where no attribute tells it.'),
+    span_names: words('By span name: the operation, where no attribute states it.'),
     events: words('By event name of log records: the operation.'),
     cached_tokens: {
       type: 'string',

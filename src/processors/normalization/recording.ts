@@ -1,5 +1,5 @@
 /**
- * The objects that the readers of a record work on, with a log of what they are asked and told. Normalization itself is
+ * The objects that the readers of a record work on, with a log of their questions and answers. Normalization itself is
  * the same code; only `sluice explain` runs it on these.
  */
 import type { Batch } from '../../pdata/batch.ts';

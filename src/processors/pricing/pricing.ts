@@ -213,7 +213,7 @@ interface FoundModel {
   readonly name: string;
 }
 
-/** Prices batches, then tells how each cost came about. */
+/** Prices batches, then reports how each cost came about. */
 function deriving(pricing: Pricing, derivations: Derivations): Processor {
   return {
     start: () => pricing.start(),

@@ -189,7 +189,7 @@ export class SymbolPolicies {
     return policy;
   }
 
-  /** A key that is longer than every name is text itself. Its head and its end tell whether it names a credential. */
+  /** A key that is longer than every name is text itself. Its head and its end show whether it names a credential. */
   #policyOfLong(symbol: number): number {
     const { offset, length } = this.#tables.keyTextOf(symbol);
     const { bytes } = this.#tables.memory;

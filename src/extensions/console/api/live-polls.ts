@@ -5,12 +5,12 @@
 import type { RequestReader } from '../server/route.ts';
 
 const POLL_MS = 1000;
-/** Rows are stamped before they can be seen, so each poll looks back this far and leaves out what it told before. */
+/** Rows are stamped before they can be seen, so each poll looks back this far and omits what it reported before. */
 const LOOK_BACK_MS = 10_000;
 /** Of the newest spans; a span of long ago that arrives now is seen at the next reload of the page. */
 const NEWEST_SPANS = 5000;
 const MAX_TRACES = 500;
-/** A listener that reconnects is told at most what has changed within this time. */
+/** A listener that reconnects gets at most what has changed within this time. */
 const LONGEST_ABSENCE_MS = 600_000;
 
 /** Traces that have changed, and the database's time up to which changes are known, in Unix milliseconds. */
@@ -27,7 +27,7 @@ export interface Listener {
   readonly since: number | null;
 }
 
-/** `known`: what was told of each trace, as its latest time of arrival. */
+/** `known`: what was reported of each trace, as its latest time of arrival. */
 interface Poll {
   readonly listeners: Set<Watch>;
   known: Map<string, number>;

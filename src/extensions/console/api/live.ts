@@ -22,7 +22,7 @@ export const showLive = readRoute(`${PROJECT}/live`, (context) => {
 
 interface Stream {
   readonly question: RowsQuestion;
-  /** The open trace, of which the number of spans is told. */
+  /** The open trace, whose number of spans is reported. */
   readonly trace: Buffer | null;
 }
 

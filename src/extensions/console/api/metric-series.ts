@@ -21,7 +21,7 @@ const MAX_SERIES = 50;
 const MAX_KEYS = 50;
 const LONGEST_KEY = 256;
 const LONGEST_ATTRIBUTES = 4096;
-/** Points before the range that only tell where a cumulative value began. */
+/** Points before the range that only show where a cumulative value began. */
 const LOOK_BACK_NS = 600_000_000_000n;
 /** Larger values could not be added up; with infinities and NaN they are left out. */
 const LARGEST = '1e290';
@@ -62,7 +62,7 @@ const UNKNOWN = {
   last_time_unix_nano: null,
 };
 
-/** What the newest point tells of the metric. Points of another type are left out. */
+/** What the newest point says about the metric. Points of another type are left out. */
 async function aboutMetric(context: RequestContext, name: string): Promise<About | null> {
   const parameters = new Parameters();
   const conditions = [

@@ -6,7 +6,7 @@ import { nameText } from './texts.ts';
 export const spansOf = (alias: string): string =>
   `${alias}.project = t.project AND ${alias}.trace_id = t.trace_id AND ${alias}.start_time_unix_nano BETWEEN t.first_ns AND t.last_ns`;
 
-/** The first value that is told by any span. */
+/** The first value of any span. */
 const firstTold = (column: string): string =>
   `(array_agg(${nameText(`s.${column}`)} ORDER BY s.start_time_unix_nano, s.span_id) FILTER (WHERE s.${column} IS NOT NULL))[1]`;
 

@@ -81,7 +81,7 @@ interface Statement {
 
 /**
  * Rows are summed by group and point, by group, by point, and in all. The groups of the highest cost are answered, and
- * the others are added up. `of_key` and `of_point` tell whether a row is of one group and of one point.
+ * the others are added up. `of_key` and `of_point` say whether a row is of one group and of one point.
  */
 function figuresQuestion(context: RequestContext, { keys, range, interval }: Figures): Statement {
   const { project, reader } = context;

@@ -6,7 +6,7 @@ export class SessionCookie {
   readonly #name: string;
   readonly #secure: boolean;
 
-  /** The port tells the cookies of several consoles on one host apart: browsers ignore ports. */
+  /** The port distinguishes the cookies of several consoles on one host: browsers ignore ports. */
   constructor({ secure, port }: { readonly secure: boolean; readonly port: number }) {
     this.#secure = secure;
     this.#name = secure ? SECURE_NAME : `sluice_${port}`;

@@ -10,7 +10,7 @@ import { type Api, ApiFault } from './tool.ts';
 const IDLE_MS = 60_000;
 const MAX_HEAP_MB = 192;
 
-/** The parts of an error that a tool tells. */
+/** The parts of an error that a tool reports. */
 interface Fault {
   readonly code: string;
   readonly message: string;

@@ -37,7 +37,7 @@ export class ToolFault extends Error {}
 /** What the tools of one server work with. */
 export interface ToolScene {
   readonly api: Api;
-  /** How a span became a row, as `sluice explain` tells it; null where the configuration is not at hand. */
+  /** How a span became a row, as `sluice explain` shows it; null where the configuration is not at hand. */
   readonly explain: ((question: SpanQuestion) => Promise<string>) | null;
   /** Answers one SELECT on the views of a project; null: there is no such tool. */
   readonly sql: ((question: SqlQuestion) => Promise<SqlAnswer>) | null;

@@ -7,7 +7,7 @@ import { codingFor, type StaticFile } from './static-files.ts';
 
 /** A client that reads nothing for this time is cut. */
 const READING_TIMEOUT_MS = 30_000;
-/** Longer texts are written in pieces, so that a slow client is told from one that does not read. */
+/** Longer texts are written in pieces, so that a slow client is distinguished from one that does not read. */
 const PIECE_CHARACTERS = 64 * 1024;
 const JSON_TYPE = 'application/json';
 

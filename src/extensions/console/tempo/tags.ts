@@ -74,7 +74,7 @@ async function readValues(context: RequestContext, isPlain: boolean): Promise<re
   if (attribute.words !== null) return attribute.words.map((value) => ({ type: 'keyword', value }));
   const { kind } = attribute.field;
   if (kind === 'duration_ns' || kind === 'trace_id' || kind === 'span_id') return [];
-  // Without the right to content, no value of an attribute is told.
+  // Without the right to content, no value of an attribute is returned.
   if (attribute.field.isContent === true && !context.caller.seesContent) return [];
   const parameters = new Parameters();
   const sample = sampleOf(context, parameters);

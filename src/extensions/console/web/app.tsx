@@ -33,7 +33,7 @@ export function App(): JSX.Element {
   return <Known />;
 }
 
-/** Once the server has told who reads. */
+/** Once the server has said which person reads. */
 function Known(): JSX.Element {
   const known = useResource('me', loadMe);
   useEffect(() => {

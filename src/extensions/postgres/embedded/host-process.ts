@@ -47,7 +47,7 @@ export function errorCode(error: unknown): string | undefined {
 /**
  * Whether the process is the server that we started on this folder, according to its command line. Root without special
  * capabilities may read it too (other facts of another user's process may be hidden in a container). Undefined when the
- * system does not tell.
+ * system does not report it.
  */
 export async function isPostmasterOf(pid: number, cluster: string): Promise<boolean | undefined> {
   if (platform() === 'win32') return undefined;

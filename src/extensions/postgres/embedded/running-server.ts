@@ -37,7 +37,7 @@ export interface RunningServerOptions {
   readonly signal: AbortSignal;
 }
 
-/** A process that may be a server on our files; `certain` is undefined when the system does not tell. */
+/** A process that may be a server on our files; `certain` is undefined when the system does not report it. */
 interface Suspect {
   readonly pid: number;
   readonly certain: true | undefined;

@@ -27,7 +27,7 @@ import {
 /** A statement of this size ends in time on a slow disk, and its arrays are built within a few milliseconds. */
 export const TRACES_PER_STATEMENT = 8192;
 
-/** An optimistic guard failed. Only the pessimistic guards tell which guard, and for which request. */
+/** An optimistic guard failed. Only the pessimistic guards report which guard, and for which request. */
 export class GuardRefusal extends Error {
   constructor() {
     super('a guard refused the group');

@@ -16,7 +16,7 @@ export interface ChartProps {
   readonly times: readonly number[];
   readonly series: readonly ChartSeries[];
   readonly isStacked: boolean;
-  /** Whether lines go on over missing values. */
+  /** Whether lines continue over missing values. */
   readonly joinsGaps?: boolean;
   readonly format: (value: number | null) => string;
   readonly label: string;

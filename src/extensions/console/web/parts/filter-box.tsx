@@ -1,4 +1,4 @@
-/** The filter. Enter applies it; the address holds it. Typing completes names of fields, and values of the newest spans. */
+/** The filter. Enter applies it; the URL holds it. Typing completes names of fields and values of the newest spans. */
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';

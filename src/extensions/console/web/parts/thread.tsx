@@ -1,4 +1,4 @@
-/** Model calls and tool steps in order, as one conversation. Each call shows only what is new against the one before. */
+/** Model calls and tool steps in order, as one conversation. Each call shows only what the one before lacks. */
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { StepRow } from '../../api/shapes.ts';

@@ -78,7 +78,7 @@ function SpanName({ span }: { span: Span }): JSX.Element {
   );
 }
 
-/** Whether the name of a span tells its model or tool, maybe without the date of the version. */
+/** Whether the name of a span contains its model or tool, maybe without the date of the version. */
 const isNamed = (name: string, what: string): boolean =>
   name.split(' ').some((word) => word.length > 3 && what.startsWith(word));
 
