@@ -20,13 +20,19 @@ const START_NS = 1_790_000_000_000_000_000n;
 const MAX_ATTRIBUTES = 200_000;
 /** Of one list of attributes. A record may be larger than a body may be, but it must fit a string. */
 const MAX_RECORD_BYTES = 24 * 1024 * 1024;
+/** Of one record. Each takes some hundred bytes of memory until it is encoded. */
+const MAX_RECORD_VALUES = 1_000_000;
 const protos = loadProtos();
 
-/** Every body has new ids, so that none is a replay. `size` is the limit in bytes, unless one record is larger. */
+/**
+ * Every body has new ids, so that none is a replay. `size` is the limit in bytes, unless one record is larger. Throws a
+ * `RangeError` for a record that is too large to be made.
+ */
 export function bodyOf(
   genome: Genome,
   { signal, encoding, size, salt }: { signal: SignalName; encoding: EncodingName; size: number; salt: number },
 ): Buffer {
+  if (valuesOf(genome) > MAX_RECORD_VALUES) throw new RangeError('the record has too many values');
   const one = recordOf(genome, signal, 0, salt);
   const recordBytes = Math.max(1, encodedSize(requestOf(genome, signal, [one], 0), signal, encoding));
   const count = Math.max(1, Math.floor(size / recordBytes));
@@ -137,10 +143,28 @@ function metricOf(genome: Genome, record: number, attributes: Json): Json {
   return { name, histogram: { dataPoints: [point], aggregationTemporality: 2 } };
 }
 
+/** About how many values a record has. */
+function valuesOf({ attributes, resource, events, eventAttributes, body, bounds, links }: Genome): number {
+  const inList = (specs: readonly AttributeSpec[]): number =>
+    specs.reduce((sum, spec) => sum + countOf(spec) * valuesIn(spec.value), 0);
+  return (
+    inList(attributes) + inList(resource) + events * (1 + inList(eventAttributes)) + valuesIn(body) + bounds + links
+  );
+}
+
+function valuesIn(value: ValueSpec): number {
+  if (value.kind === 'document') return valuesIn(value.value);
+  return value.kind === 'list' || value.kind === 'map' ? itemsOf(value) * valuesIn(value.item) : 1;
+}
+
+const countOf = ({ key, count, value }: AttributeSpec): number =>
+  Math.max(1, Math.min(count, Math.floor(MAX_RECORD_BYTES / (key.length + bytesOf(value)))));
+
 function attributesOf(specs: readonly AttributeSpec[], record: number): Json {
   const list: Json[] = [];
-  for (const { key, count, value } of specs) {
-    const most = Math.max(1, Math.min(count, Math.floor(MAX_RECORD_BYTES / (key.length + bytesOf(value)))));
+  for (const spec of specs) {
+    const { key, value } = spec;
+    const most = countOf(spec);
     for (let index = 0; index < most && list.length < MAX_ATTRIBUTES; index++)
       list.push({ key: filled(key, record, index), value: anyValueOf(value, record, index) });
   }
