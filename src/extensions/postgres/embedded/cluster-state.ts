@@ -13,6 +13,8 @@ export const COMPLETE_MARK = 'database-made';
 /** The name that earlier releases gave to files that they did not recognise. */
 const PUT_ASIDE = 'cluster.unusable-';
 const CONTROL_FILE = 'global/pg_control';
+/** Of every database, whatever it holds. */
+const PARTS = ['base', 'pg_wal', 'pg_xact', 'pg_multixact', 'postgresql.conf', 'pg_hba.conf'];
 /** The offset of `pg_control_version`: the major version times 100, when the format changed with it. */
 const CONTROL_VERSION_OFFSET = 8;
 const CONTROL_MAJORS: ReadonlyMap<number, string> = new Map([
@@ -47,10 +49,9 @@ export async function checkVersion({ cluster }: ServerFolder, runtime: Runtime):
   const version = await readVersion(cluster);
   const control = await readControlVersion(cluster);
   if (version === String(runtime.major)) {
-    if (control !== undefined) return;
-    throw new EmbeddedServerError(
-      `the database in ${cluster} is damaged: ${CONTROL_FILE} is missing or cut off. Nothing was changed: ${RESTORE}`,
-    );
+    if (control === undefined) throw damaged(cluster, `${CONTROL_FILE} is missing or cut off`);
+    await checkParts(cluster);
+    return;
   }
   if (version !== undefined && /^[1-9]\d?(\.\d)?$/.test(version)) {
     throw new EmbeddedServerError(
@@ -67,6 +68,18 @@ export async function checkVersion({ cluster }: ServerFolder, runtime: Runtime):
     `the database in ${cluster} is damaged: its PG_VERSION ${what}. Nothing was changed; ${repair}`,
   );
 }
+
+/** Without some of them the server does not end by itself, and without the others its message has no remedy. */
+async function checkParts(cluster: string): Promise<void> {
+  for (const name of PARTS) {
+    if ((await stat(join(cluster, name)).catch(ifAbsent)) !== undefined) continue;
+    const isLink = (await lstat(join(cluster, name)).catch(ifAbsent)) !== undefined;
+    throw damaged(cluster, isLink ? `${name} is a link to what is not there` : `${name} is missing`);
+  }
+}
+
+const damaged = (cluster: string, what: string): EmbeddedServerError =>
+  new EmbeddedServerError(`the database in ${cluster} is damaged: ${what}. Nothing was changed: ${RESTORE}`);
 
 /** A lost database is not created again automatically: its disk may not be mounted. */
 async function refuseLoss({ path: folder, cluster }: ServerFolder, what: string): Promise<false> {

@@ -54,6 +54,16 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     undo: (cluster) => rename(`${cluster}-control`, join(cluster, 'global/pg_control')),
     says: /global\/pg_control is missing.*restore the folder from a backup/,
   },
+  ...Object.fromEntries(
+    ['base', 'pg_wal', 'postgresql.conf', 'pg_hba.conf'].map((name): [string, Damage] => [
+      `${name} is missing`,
+      {
+        do: (cluster) => rename(join(cluster, name), `${cluster}-part`),
+        undo: (cluster) => rename(`${cluster}-part`, join(cluster, name)),
+        says: new RegExp(`damaged: ${name} is missing. Nothing was changed: restore the folder from a backup`, 'u'),
+      },
+    ]),
+  ),
   'it is gone': {
     do: (cluster) => rename(cluster, `${cluster}-away`),
     undo: (cluster) => rename(`${cluster}-away`, cluster),
