@@ -6,6 +6,7 @@ import type { Config } from '../config/config.ts';
 import { UserError } from '../errors.ts';
 import { findPostgresOptions } from '../daemon/configured-database.ts';
 import type { Call } from './command.ts';
+import { plural } from './view/format.ts';
 
 const VARIABLE = 'DATABASE_URL';
 /** Whether there is a schema of ours, and how many tables of others. */
@@ -33,7 +34,7 @@ export async function refuseForeignDatabase({ values, process }: Call, config: C
   const row = found?.rows[0];
   if (row === undefined || row['ours'] === true || row['tables'] === 0) return;
   throw new UserError(
-    `${VARIABLE} names the database ${describeDatabase(url)}, which has ${row['tables']} tables of another application and none of Sluice`,
+    `${VARIABLE} names the database ${describeDatabase(url)}, which has ${plural(Number(row['tables']), 'table')} of another application and none of Sluice`,
     `Unset ${VARIABLE} to use the embedded server, or run \`sluice migrate\` once to use this database.`,
   );
 }

@@ -7,6 +7,7 @@ import { CONFIG_OPTIONS } from './config-options.ts';
 import { withDatabase } from './database.ts';
 import { UsageError } from './options.ts';
 import { layOut } from './terminal.ts';
+import { plural } from './view/format.ts';
 
 const PLAN_OPTIONS = {
   plan: { type: 'text', value: 'free|paid', description: 'The plan', default: 'paid' },
@@ -37,7 +38,7 @@ export const projectSetPlan: Command = {
       const [plan, monthlySpans] = planOf(call);
       await new Administration(database).setPlan(name, plan, monthlySpans);
       call.terminal.print(
-        `${name} is on the ${plan} plan now${monthlySpans === null ? '' : `, ${monthlySpans} spans a month`}.`,
+        `${name} is on the ${plan} plan now${monthlySpans === null ? '' : `, ${plural(monthlySpans, 'span')} a month`}.`,
       );
       return 0;
     }),

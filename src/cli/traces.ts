@@ -150,13 +150,15 @@ async function follow(reader: Reader, { values, terminal }: Call): Promise<never
   let fromUs = BigInt(String(now?.['us']));
   /** Printed traces that the next poll would find again, with their arrival. */
   const printed = new Map<string, bigint>();
-  let hasHead = false;
+  let columns = '';
   const print = (rows: readonly TraceRow[]): void => {
     if (values.flag('json')) for (const row of rows) terminal.print(asJson(asData(row)).replace(/\n\s*/gu, ''));
     else if (rows.length > 0) {
       const text = describe(rows, terminal, Date.now());
-      terminal.print(hasHead ? text.slice(text.indexOf('\n') + 1) : text);
-      hasHead = true;
+      const end = text.indexOf('\n');
+      const names = text.slice(0, end).replace(/ +/gu, ' ');
+      terminal.print(names === columns ? text.slice(end + 1) : text);
+      columns = names;
     }
   };
   terminal.say('Waiting for new traces.');

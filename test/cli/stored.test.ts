@@ -455,6 +455,28 @@ t.test('new traces are printed as they arrive', async (t) => {
   t.strictSame(names, ['first after', 'second after']);
 });
 
+t.test('traces that arrive with more columns have a heading of their own', async (t) => {
+  const following = startExecutable(['traces', '--follow', '-c', 'a.yaml'], folder);
+  await following.until('Waiting for new traces.');
+  await sendSpans([aSpan({ name: 'alone', start: nowNs() })]);
+  await following.until('alone');
+  const requests = ['red', 'blue'].map((environment) =>
+    aTraceRequest([aSpan({ name: `in ${environment}`, start: nowNs() })], {
+      'deployment.environment.name': environment,
+    }),
+  ) as { resourceSpans: object[] }[];
+  const body = JSON.stringify({ resourceSpans: requests.flatMap(({ resourceSpans }) => resourceSpans) });
+  t.match(await send(daemon.url, { body }), { status: 200 });
+  await following.until('in blue');
+  following.child.kill('SIGTERM');
+  await following.ended;
+  const heads = following.output.out.split('\n').filter((line) => line.startsWith('AGE'));
+  t.strictSame(
+    heads.map((head) => head.includes('ENVIRONMENT')),
+    [false, true],
+  );
+});
+
 longTest('every trace of a large transaction is printed once, and a poll reads the new ones only', async (t) => {
   const count = 2_500;
   const client = new Client({ connectionString: databaseUrl });

@@ -91,7 +91,7 @@ longTest('the database of another application is not changed without being asked
   const args = ['--set', 'receivers.otlp.protocols.http.endpoint=127.0.0.1:0'];
   const daemon = await start(t, folder, args, url);
   t.equal(await daemon.ended, 1);
-  t.match(daemon.output.err, /DATABASE_URL names the database \S+ at \S+, which has 1 tables of another application/u);
+  t.match(daemon.output.err, /DATABASE_URL names the database \S+ at \S+, which has 1 table of another application/u);
   t.match(daemon.output.err, /hint: Unset DATABASE_URL .* `sluice migrate` once/u);
   t.notMatch(daemon.output.err, url);
   t.strictSame(await schemas(), []);
