@@ -1,10 +1,11 @@
-// Makes what follows from the column catalogue (src/pdata/columns.ts): the labels and the derived columns of the WASM
-// encoders, the derived row in layout.ts, the column lists in views.sql and the tables in docs/storage.md. `--check`
-// only compares. The catalogue is compiled here by itself, because the build compiles what this script writes.
+// Makes what follows from the column catalogue (src/pdata/columns.ts): the labels and the derived columns of the
+// WASM encoders, the derived row in layout.ts, the column lists in views.sql, the tables in docs/storage.md and the
+// columns of an answer in docs/openapi-console.yaml. `--check` only compares. The catalogue is compiled here by
+// itself, because the build compiles what this script writes.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
-import { documentedColumns, viewColumns } from './column-lists.js';
+import { answeredColumns, documentedColumns, viewColumns } from './column-lists.js';
 import { derivedColumns, derivedRow, labels } from './column-encoders.js';
 
 const root = new URL('../', import.meta.url);
@@ -14,22 +15,25 @@ const COLUMN_NAME = /^[a-z][a-z0-9_]{0,62}$/;
 
 /** What each file that depends on the catalogue has to contain. */
 export async function columnFiles() {
-  const catalogue = await loadCatalogue();
+  const catalogue = await load('src/pdata/columns.ts');
+  const { CONTENT_COLUMNS } = await load('src/pdata/content-columns.ts');
   check(catalogue);
   const layout = 'src/pdata/layout.ts';
   const views = 'src/extensions/postgres/migrations/views.sql';
   const storage = 'docs/storage.md';
+  const api = 'docs/openapi-console.yaml';
   return {
     'src/pdata/wasm/encode/labels.ts': labels(catalogue),
     'src/pdata/wasm/encode/derived-columns.ts': derivedColumns(catalogue),
     [layout]: withBlocks(read(layout), ['// ', ''], derivedRow(catalogue)),
     [views]: withBlocks(read(views), ['-- ', ''], viewColumns(catalogue)),
+    [api]: withBlocks(read(api), ['# ', ''], answeredColumns(catalogue, CONTENT_COLUMNS)),
     [storage]: withBlocks(read(storage), ['<!-- ', ' -->'], documentedColumns(catalogue)),
   };
 }
 
-async function loadCatalogue() {
-  const { outputText } = ts.transpileModule(read('src/pdata/columns.ts'), {
+async function load(path) {
+  const { outputText } = ts.transpileModule(read(path), {
     compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ES2022 },
   });
   return import(`data:text/javascript,${encodeURIComponent(outputText)}`);
