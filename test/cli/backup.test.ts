@@ -256,6 +256,6 @@ t.test('a database of another application that only DATABASE_URL names is refuse
   await withClient(url, (client) => client.query('CREATE TABLE public.orders (id int)'));
   const here = folderOf({ 'sluice.yaml': postgresConfig({ databaseUrl: url }) });
   const outcome = await call(['restore', file], { folder: here, env: { DATABASE_URL: url } });
-  t.match(outcome, { code: 1, err: /tables of another application/u });
+  t.match(outcome, { code: 1, err: /1 table of another application/u });
   t.ok(await isEmpty(url));
 });
