@@ -1,7 +1,7 @@
 // Makes what follows from the column catalogue (src/pdata/columns.ts): the labels and the derived columns of the
 // WASM encoders, the derived row in layout.ts, the column lists in views.sql, the tables in docs/storage.md and the
-// columns of an answer in docs/openapi-console.yaml. `--check` only compares. The catalogue is compiled here by
-// itself, because the build compiles what this script writes.
+// columns of an answer in docs/openapi-console.yaml. The catalogue is compiled here by itself, because the build
+// compiles what this script writes.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
@@ -67,6 +67,16 @@ function withBlocks(text, [open, close], blocks) {
   }, text);
 }
 
+/** Writes the files that differ and prints their names. The others keep their time, on which the WASM build depends. */
+export function writeChanged(files, folder) {
+  for (const [path, text] of Object.entries(files)) {
+    const url = new URL(path, folder);
+    if (readFileSync(url, 'utf8') === text) continue;
+    writeFileSync(url, text);
+    process.stdout.write(`wrote ${path}\n`);
+  }
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  for (const [path, text] of Object.entries(await columnFiles())) writeFileSync(new URL(path, root), text);
+  writeChanged(await columnFiles(), root);
 }
