@@ -21,7 +21,7 @@ const MAX_ATTRIBUTES = 200_000;
 /** Of one list of attributes. A record may be larger than a body may be, but it must fit a string. */
 const MAX_RECORD_BYTES = 24 * 1024 * 1024;
 /** Of one record. Each takes some hundred bytes of memory until it is encoded. */
-const MAX_RECORD_VALUES = 1_000_000;
+const MAX_RECORD_VALUES = 4_000_000;
 const protos = loadProtos();
 
 /**
@@ -32,7 +32,8 @@ export function bodyOf(
   genome: Genome,
   { signal, encoding, size, salt }: { signal: SignalName; encoding: EncodingName; size: number; salt: number },
 ): Buffer {
-  if (valuesOf(genome) > MAX_RECORD_VALUES) throw new RangeError('the record has too many values');
+  const values = valuesOf(genome);
+  if (values > MAX_RECORD_VALUES) throw new RangeError(`the record has ${values} values`);
   const one = recordOf(genome, signal, 0, salt);
   const recordBytes = Math.max(1, encodedSize(requestOf(genome, signal, [one], 0), signal, encoding));
   const count = Math.max(1, Math.floor(size / recordBytes));

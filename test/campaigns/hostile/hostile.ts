@@ -140,6 +140,7 @@ async function attempt(genome: Genome): Promise<void> {
 
 const until = performance.now() + Number(values.minutes) * 60000;
 for (const seed of seeds) await attempt(seed);
+const isSeeded = tried === seeds.length;
 while (performance.now() < until) {
   const list = worst.get(random.pick(OBJECTIVES)) ?? [];
   const parent = list[random.below(list.length)];
@@ -185,4 +186,5 @@ if (values.save) {
 }
 subject.removeAllListeners('exit');
 subject.disconnect();
-process.exit(broken === 0 ? 0 : 1);
+if (!isSeeded) console.log(`! ${seeds.length} seeds are kept, and not all of them could be tried`);
+process.exit(broken === 0 && isSeeded ? 0 : 1);
