@@ -102,15 +102,18 @@ class Reader implements ReaderPool {
     const lease = await this.#lease(signal);
     try {
       await lease.use(async (client) => {
-        await client.query('BEGIN READ ONLY');
+        // `Lease.parts` limits the wait for each part: the server's limit would also count the use of the part before.
+        await client.query(
+          `BEGIN READ ONLY; SET LOCAL statement_timeout = ${this.#settings.timeoutMs + IDLE_IN_TRANSACTION_MS}`,
+        );
         await client.query(`DECLARE ${CURSOR} NO SCROLL CURSOR FOR ${text}`, [...values]);
       });
       for (let size = FIRST_BATCH_ROWS; ; ) {
         let [rows, characters] = [0, 0];
-        for await (const part of lease.parts(`FETCH ${size} FROM ${CURSOR}`)) {
-          rows += part.length;
-          characters += lengthOf(part);
-          yield part;
+        for await (const part of lease.parts(`FETCH ${size} FROM ${CURSOR}`, this.#settings.timeoutMs)) {
+          rows += part.rows.length;
+          characters += part.characters;
+          yield part.rows;
         }
         if (rows < size) break;
         size = nextBatch(rows, characters);
@@ -155,6 +158,12 @@ class Reader implements ReaderPool {
   }
 }
 
+/** Some rows of a stream. */
+interface Part {
+  readonly rows: readonly ReaderRow[];
+  readonly characters: number;
+}
+
 /** The use of one connection for one question. */
 class Lease {
   readonly #client: pg.PoolClient;
@@ -191,21 +200,23 @@ class Lease {
 
   /**
    * The rows of a statement in parts. Rows can have megabytes, also those after many short ones, so the connection is
-   * not read while a part of this many characters is used.
+   * not read while a part of `BATCH_CHARACTERS` is used. Each part arrives within `timeoutMs`, or the statement fails.
    */
-  async *parts(text: string): AsyncGenerator<readonly ReaderRow[]> {
+  async *parts(text: string, timeoutMs: number): AsyncGenerator<Part> {
     const { stream } = (this.#client as unknown as { readonly connection: { readonly stream: Socket } }).connection;
     let part: ReaderRow[] = [];
     let characters = 0;
     let wake = (): void => undefined;
     let isEnded = false;
     const ended = this.use((client) => {
-      const query = new pg.Query(text);
+      const query = Object.assign(new pg.Query(text), {
+        query_timeout: timeoutMs + IDLE_IN_TRANSACTION_MS + GRACE_MS,
+      });
       query.on('row', (row: ReaderRow, result) => {
         // The driver would keep all rows until the end.
         if (result !== undefined) result.rows.length = 0;
         part.push(row);
-        characters += lengthOf([row]);
+        characters += lengthOf(row);
         if (characters < BATCH_CHARACTERS) return;
         stream.pause();
         wake();
@@ -223,10 +234,14 @@ class Lease {
     ended.catch(() => undefined);
     try {
       while (!isEnded || part.length > 0) {
-        if (!isEnded && characters < BATCH_CHARACTERS) await new Promise<void>((resolve) => (wake = resolve));
-        const rows = part;
+        if (!isEnded && characters < BATCH_CHARACTERS) {
+          const late = setTimeout(this.#cancel, timeoutMs);
+          await new Promise<void>((resolve) => (wake = resolve));
+          clearTimeout(late);
+        }
+        const taken = { rows: part, characters };
         [part, characters] = [[], 0];
-        if (rows.length > 0) yield rows;
+        if (taken.rows.length > 0) yield taken;
         stream.resume();
       }
       await ended;
@@ -260,11 +275,9 @@ function nextBatch(rows: number, characters: number): number {
   return Math.min(MOST_BATCH_ROWS, Math.max(1, fitting));
 }
 
-function lengthOf(rows: readonly ReaderRow[]): number {
+function lengthOf(row: ReaderRow): number {
   let characters = 0;
-  for (const row of rows) {
-    for (const value of Object.values(row)) characters += typeof value === 'string' ? value.length : 1;
-  }
+  for (const value of Object.values(row)) characters += typeof value === 'string' ? value.length : 1;
   return characters;
 }
 

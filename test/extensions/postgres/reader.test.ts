@@ -128,6 +128,25 @@ t.test('the reader', async (t) => {
     t.equal(await reasonOf(drain(reader.stream(failing))), '22012');
   });
 
+  t.test('the time in which a part is used is not the time of the statement', async (t) => {
+    const reader = open({ timeoutMs: 300, applicationName: 'slow-use' });
+    const lasts = async (): Promise<true | undefined> => {
+      const { rows } = await observer.query(
+        `SELECT FROM pg_stat_activity WHERE application_name = 'slow-use' AND datname = current_database()
+           AND state = 'active' AND now() - query_start > interval '400 milliseconds'`,
+      );
+      return rows.length > 0 ? true : undefined;
+    };
+    let count = 0;
+    for await (const rows of reader.stream("SELECT repeat('x', 1048576) AS text FROM generate_series(1, 25)")) {
+      if (count === 0) await waitFor(lasts, { timeoutMs: PATIENCE_MS });
+      count += rows.length;
+    }
+    t.equal(count, 25);
+    t.equal(await reasonOf(drain(reader.stream('SELECT pg_sleep(60)'))), 'too_long');
+    t.same(await reader.query('SELECT 1 AS one'), [{ one: 1 }]);
+  });
+
   t.test('an aborted stream ends', async (t) => {
     const reader = open();
     const leaving = new AbortController();
