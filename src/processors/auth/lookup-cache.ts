@@ -89,7 +89,7 @@ export class LookupCache<T> {
     return (this.#found.get(name) ?? this.#missing.get(name))?.found;
   }
 
-  /** Invalidates everything. A lookup in progress still answers its callers but is not cached. */
+  /** Invalidates everything. A lookup in progress still answers its callers, and is cached as invalid. */
   clear(): void {
     this.#generation++;
     this.#missing.clear();
@@ -100,7 +100,7 @@ export class LookupCache<T> {
     const generation = this.#generation;
     try {
       const { found, sinceMs } = await this.#answerOf(name);
-      if (generation === this.#generation) this.#remember(name, { found, sinceMs, generation });
+      this.#remember(name, { found, sinceMs, generation });
       return found;
     } finally {
       if (generation === this.#generation) this.#pending.delete(name);
@@ -136,7 +136,10 @@ export class LookupCache<T> {
     return generation === this.#generation && ageMs >= 0 && ageMs < lifeMs;
   }
 
+  /** An invalid answer still shows that the name exists, unless a later lookup has answered. */
   #remember(name: string, entry: Entry<T>): void {
+    const other = this.#found.get(name) ?? this.#missing.get(name);
+    if (entry.generation < (other?.generation ?? 0)) return;
     this.#found.delete(name);
     this.#missing.delete(name);
     if (entry.found === null) keep(this.#missing, name, entry, MAX_MISSING);

@@ -195,6 +195,30 @@ function manualLookups({ lifeMs = 5000, timeoutMs = PATIENCE_MS } = {}) {
 }
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
+t.test('a change during a lookup makes its answer invalid, and the key is known from then on', async (t) => {
+  const { asked, cache } = manualLookups();
+  const first = cache.find('real');
+  cache.clear();
+  const second = cache.find('real');
+  t.equal(asked.length, 2, 'the answer of the first lookup may be of before the change');
+  asked[0]?.answer('before');
+  t.equal(await first, 'before');
+  t.equal(cache.lastKnown('real'), 'before');
+  t.equal(cache.find('real'), second, 'not answered from the cache');
+  asked[1]?.answer('after');
+  t.equal(await second, 'after');
+  t.equal(cache.find('real'), 'after');
+
+  const late = cache.find('other');
+  cache.clear();
+  const latest = cache.find('other');
+  asked[3]?.answer('after');
+  t.equal(await latest, 'after');
+  asked[2]?.answer('before');
+  t.equal(await late, 'before');
+  t.equal(cache.lastKnown('other'), 'after', 'an earlier answer does not replace a later one');
+});
+
 t.test('lookups of guessed keys are limited, and a known key does not wait for them', async (t) => {
   const { asked, clock, cache } = manualLookups();
   const first = cache.find('real');
