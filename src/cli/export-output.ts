@@ -56,8 +56,11 @@ export function openStream(stream: Writable): Output {
     write: async (text) => {
       if (closed) return;
       bytes += Buffer.byteLength(text);
-      if (!stream.write(text))
-        await Promise.race([once(stream, 'drain').catch(() => undefined), once(stream, 'close')]);
+      if (stream.write(text)) return;
+      const waited = new AbortController();
+      const { signal } = waited;
+      await Promise.race([once(stream, 'drain', { signal }), once(stream, 'close', { signal })]).catch(() => undefined);
+      waited.abort();
     },
     get bytes() {
       return bytes;

@@ -1,6 +1,6 @@
 /** `sluice export`: stored rows of any filter as NDJSON, CSV or OTLP, a few at a time. */
 import { parseDuration } from '../config/units.ts';
-import { lengthOf, type StoredText } from '../pdata/stored-text.ts';
+import type { StoredText } from '../pdata/stored-text.ts';
 import { loadRecords, loadTracesOf } from './archived-range.ts';
 import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
@@ -21,14 +21,10 @@ import { FILTER_OPTION } from './filter-option.ts';
 import { FILTER_OPTIONS } from './filters.ts';
 import { type Lake, LAKE_OPTION, withLake } from './lake.ts';
 import { UsageError, type Values } from './options.ts';
-import { type Reader, withReader } from './reader.ts';
+import { type Reader, rowsByCursor, withReader } from './reader.ts';
 import { formatBytes } from './view/format.ts';
 import { textRow } from './view/span-record.ts';
 
-/** Rows of one fetch, and the bytes that a fetch should have. */
-const FIRST_ROWS = 10;
-const MOST_ROWS = 500;
-const FETCH_BYTES = 8 * 1024 * 1024;
 const PROGRESS_MS = 500;
 
 export const exportCommand: Command = {
@@ -152,22 +148,8 @@ async function* rowsOf(
   }
 }
 
-/** By a cursor. The size of the rows decides how many are fetched next. */
-async function* fetched(
-  reader: Reader,
-  { text, values }: Question,
-  cursor: string,
-): AsyncGenerator<readonly StoredText[]> {
-  await reader.query(`DECLARE ${cursor} NO SCROLL CURSOR FOR ${text}`, values);
-  let count = FIRST_ROWS;
-  for (;;) {
-    const rows = (await reader.query(`FETCH ${count} FROM ${cursor}`)).map(textRow);
-    if (rows.length > 0) yield rows;
-    if (rows.length < count) break;
-    const average = rows.reduce((sum, row) => sum + lengthOf(row), 0) / rows.length;
-    count = Math.max(1, Math.min(MOST_ROWS, 2 * count, Math.floor(FETCH_BYTES / Math.max(1, average))));
-  }
-  await reader.query(`CLOSE ${cursor}`);
+async function* fetched(reader: Reader, question: Question, cursor: string): AsyncGenerator<readonly StoredText[]> {
+  for await (const rows of rowsByCursor(reader, cursor, question)) yield rows.map(textRow);
 }
 
 /** One line that is written over, on a terminal only. Null: the end. */

@@ -2,11 +2,14 @@
  * Queries of the commands that show stored telemetry: read-only, on a separate connection, with a longer time limit
  * than the daemon's.
  */
+import type pg from 'pg';
 import { parseDuration } from '../config/units.ts';
 import type { Config } from '../config/config.ts';
 import { UserError } from '../errors.ts';
 import { endConnection } from '../extensions/postgres/connection-end.ts';
+import { cancelStatement } from '../extensions/postgres/cancel-statement.ts';
 import type { Database } from '../extensions/postgres/database.ts';
+import { cursorRows, type Part, type PartSource, rowParts } from '../extensions/postgres/row-parts.ts';
 import { copyIn } from '../extensions/postgres/transfer/copy.ts';
 import { QUERY_CANCELED, sqlstateOf } from '../extensions/postgres/sqlstate.ts';
 import type { Call, ExitCode } from './command.ts';
@@ -18,6 +21,8 @@ export type Row = Readonly<Record<string, unknown>>;
 
 export interface Reader {
   query(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
+  /** Runs a FETCH and reads its rows in parts of limited size. The rest of the transaction has no time limit. */
+  parts(text: string): AsyncIterable<Part>;
   /** Runs a `COPY … FROM STDIN` into a temporary table. Returns the number of rows. */
   copyIn(text: string, blocks: AsyncIterable<Buffer>): Promise<number>;
   /** The schema of the readable views. */
@@ -43,7 +48,8 @@ export function withReader(
       await client.query('SET default_transaction_read_only = on');
       const query: Reader['query'] = async (text, values = []) => (await client.query(text, [...values])).rows;
       const load: Reader['copyIn'] = (text, blocks) => copyIn(client, text, blocks);
-      return await work({ query, copyIn: load, views: options.views_schema, config }, database);
+      const parts: Reader['parts'] = (text) => partsOf(client, text);
+      return await work({ query, parts, copyIn: load, views: options.views_schema, config }, database);
     } catch (error) {
       if (sqlstateOf(error) !== QUERY_CANCELED) throw error;
       throw new UserError(
@@ -54,6 +60,32 @@ export function withReader(
       await endConnection(client);
     }
   });
+}
+
+/** Each part has the time limit of a question. */
+async function* partsOf(client: pg.ClientBase, text: string): AsyncGenerator<Part> {
+  await client.query('SET LOCAL statement_timeout = 0');
+  const source: PartSource = {
+    use: (statement) => statement(client),
+    cancel: () => void cancelStatement(client),
+    abandon: () => undefined,
+  };
+  yield* rowParts(source, text, { partMs: QUESTION_TIMEOUT_MS, driverMs: 0 });
+}
+
+/** The rows of a question in parts of limited size, by a cursor of this name. Within a transaction. */
+export async function* rowsByCursor(
+  { query, parts }: Pick<Reader, 'query' | 'parts'>,
+  cursor: string,
+  { text, values }: { readonly text: string; readonly values: readonly unknown[] },
+): AsyncGenerator<readonly Row[]> {
+  await query(`DECLARE ${cursor} NO SCROLL CURSOR FOR ${text}`, values);
+  try {
+    yield* cursorRows(cursor, parts);
+  } finally {
+    // A transaction that failed closes it too.
+    await query(`CLOSE ${cursor}`).catch(() => undefined);
+  }
 }
 
 /** The time of `--since`, in Unix nanoseconds like the columns; null: no limit. */

@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import type { PostgresReader, ReaderRow } from '../component/capabilities/postgres-reader.ts';
+import type { PostgresReader } from '../component/capabilities/postgres-reader.ts';
 import { Administration } from '../extensions/postgres/administration.ts';
 import type { Database } from '../extensions/postgres/database.ts';
 import { PostgresPeople } from '../extensions/postgres/people.ts';
@@ -19,13 +19,11 @@ import type { Command, ExitCode } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { LAKE_OPTION, type Unread, withLake } from './lake.ts';
 import { onlyWord } from './project.ts';
-import { type Reader, withReader } from './reader.ts';
+import { type Reader, rowsByCursor, withReader } from './reader.ts';
 
 const BY = { id: null, name: 'the console' } as const;
 /** Of a reply. Larger ones are for the commands. */
 const MOST_BYTES = 32 * 1024 * 1024;
-/** Rows of one FETCH. Each can have megabytes. */
-const BATCH = 25;
 
 export const serveArchivedTrace: Command = {
   options: { ...CONFIG_OPTIONS, ...LAKE_OPTION },
@@ -104,22 +102,12 @@ const tooLarge = (): ConsoleError =>
   });
 
 /** Within a transaction. One statement runs after the other. */
-function cursorReader({ views, query }: Reader): PostgresReader {
+function cursorReader(reader: Reader): PostgresReader {
+  const { views, query } = reader;
   return {
     views,
     query: (text, values) => query(text, values),
     prepared: (text, values) => query(text, values),
-    async *stream(text, values = []): AsyncGenerator<readonly ReaderRow[]> {
-      await query(`DECLARE answer NO SCROLL CURSOR FOR ${text}`, values);
-      try {
-        for (let rows: readonly ReaderRow[] = []; ; ) {
-          rows = await query(`FETCH ${BATCH} FROM answer`);
-          if (rows.length > 0) yield rows;
-          if (rows.length < BATCH) break;
-        }
-      } finally {
-        await query('CLOSE answer');
-      }
-    },
+    stream: (text, values = []) => rowsByCursor(reader, 'answer', { text, values }),
   };
 }

@@ -1,8 +1,12 @@
 // Export of everything that is stored: exact lines, spreadsheets without formulas, and OTLP that is stored again alike.
 import { spawnSync } from 'node:child_process';
-import { existsSync, lstatSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { existsSync, lstatSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import { openStream } from '../../src/cli/export-output.ts';
 import { folderOf } from '../support/config-files.ts';
 import { type Outcome, sluice as call } from '../support/command-line.ts';
 import { startDaemon } from '../support/daemon.ts';
@@ -327,4 +331,43 @@ t.test('only a regular file is replaced, and a link at the unfinished name is no
   t.match(await sluice('export', '--output', join(folder, 'linked.ndjson')), { code: 0 });
   t.ok(lstatSync(join(folder, 'linked.ndjson')).isFile());
   t.equal(readFileSync(note, 'utf8'), 'a note');
+});
+
+t.test('long rows after many short ones are read and written in parts', async (t) => {
+  const [rows, length] = [40, 3_000_000];
+  await post(other.url, 'traces', manySpans(1, 1000, '-'));
+  for (let row = 0; row < rows; row++) await post(other.url, 'traces', manySpans(2, 1, 'x'.repeat(length)));
+  for (const form of ['ndjson', 'otlp']) {
+    const path = join(folder, `long.${form}`);
+    const words = ['export', '--as', form, '-c', 'b.yaml', '--output', path, '--search', 'many'];
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      ['--max-old-space-size=96', fileURLToPath(new URL('../../../bin/sluice.js', import.meta.url)), ...words],
+      { cwd: folder, encoding: 'utf8' },
+    );
+    t.equal(status, 0, stderr.slice(0, 1000));
+    t.ok(statSync(path).size > rows * length, form);
+    rmSync(path);
+  }
+});
+
+function manySpans(at: number, count: number, value: string): string {
+  const attributes = [text('value', value)];
+  const spans = Array.from({ length: count }, () => ({
+    ...spanAt(at, { name: 'many', attributes }),
+    spanId: randomBytes(8).toString('hex'),
+  }));
+  return JSON.stringify({ resourceSpans: [{ resource, scopeSpans: [{ scope, spans }] }] });
+}
+
+t.test('a slow reader of standard output adds no listeners', async (t) => {
+  const slow = new Writable({ highWaterMark: 1, write: (_chunk, _encoding, done) => void setImmediate(done) });
+  const output = openStream(slow);
+  const listeners = slow.listenerCount('close');
+  for (let piece = 0; piece < 20; piece++) await output.write('text');
+  t.equal(slow.listenerCount('close'), listeners);
+  t.equal(output.bytes, 80);
+  slow.destroy(new Error('the reader is gone'));
+  await output.write('more');
+  t.ok(output.isClosed);
 });

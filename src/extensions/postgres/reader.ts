@@ -3,8 +3,7 @@
  * first question and closed when it is unused. A question that is given up is cancelled on the server.
  */
 import { createHash } from 'node:crypto';
-import { connect, type Socket } from 'node:net';
-import pg from 'pg';
+import type pg from 'pg';
 import {
   type PostgresReaders,
   ReaderFailure,
@@ -13,19 +12,14 @@ import {
   type ReaderRow,
   type ReaderSettings,
 } from '../../component/capabilities/postgres-reader.ts';
+import { cancelStatement } from './cancel-statement.ts';
 import { Database } from './database.ts';
 import { isPassing } from './first-contact.ts';
+import { cursorRows, type PartSource, rowParts } from './row-parts.ts';
 import { QUERY_CANCELED, sqlstateOf } from './sqlstate.ts';
 
 /** Without a free connection for this time, the question is refused. */
 const WAIT_MS = 2000;
-/**
- * The rows of one FETCH: the first, and the most. Between them as many as have about so many characters, which are also
- * those that are held at a time, with one more row.
- */
-const FIRST_BATCH_ROWS = 25;
-const MOST_BATCH_ROWS = 500;
-const BATCH_CHARACTERS = 2 * 1024 * 1024;
 /** How much longer than the server this side waits for the end of a statement. */
 const GRACE_MS = 5000;
 /** The client of a stream reads slowly; after this time the server ends the transaction. */
@@ -35,10 +29,6 @@ const READ_ONLY = '25006';
 const POOL_IS_FULL = 'timeout exceeded when trying to connect';
 const CURSOR = 'answer';
 const NAME_DIGITS = 24;
-/** Length, code of a cancel request, process id, secret key. */
-const CANCEL_BYTES = 16;
-const CANCEL_CODE = 80877102;
-const CANCEL_TIMEOUT_MS = 5000;
 
 export class Readers implements PostgresReaders {
   readonly #database: Database;
@@ -100,24 +90,16 @@ class Reader implements ReaderPool {
     signal?: AbortSignal,
   ): AsyncIterable<readonly ReaderRow[]> {
     const lease = await this.#lease(signal);
+    const { timeoutMs } = this.#settings;
+    const statementMs = timeoutMs + IDLE_IN_TRANSACTION_MS;
+    const times = { partMs: timeoutMs, driverMs: statementMs + GRACE_MS };
     try {
       await lease.use(async (client) => {
-        // `Lease.parts` limits the wait for each part: the server's limit would also count the use of the part before.
-        await client.query(
-          `BEGIN READ ONLY; SET LOCAL statement_timeout = ${this.#settings.timeoutMs + IDLE_IN_TRANSACTION_MS}`,
-        );
+        // Each part has its own limit: the server's would also count the use of the part before.
+        await client.query(`BEGIN READ ONLY; SET LOCAL statement_timeout = ${statementMs}`);
         await client.query(`DECLARE ${CURSOR} NO SCROLL CURSOR FOR ${text}`, [...values]);
       });
-      for (let size = FIRST_BATCH_ROWS; ; ) {
-        let [rows, characters] = [0, 0];
-        for await (const part of lease.parts(`FETCH ${size} FROM ${CURSOR}`, this.#settings.timeoutMs)) {
-          rows += part.rows.length;
-          characters += part.characters;
-          yield part.rows;
-        }
-        if (rows < size) break;
-        size = nextBatch(rows, characters);
-      }
+      yield* cursorRows(CURSOR, (fetch) => rowParts(lease, fetch, times));
     } finally {
       await lease.endTransaction();
       lease.end();
@@ -158,17 +140,11 @@ class Reader implements ReaderPool {
   }
 }
 
-/** Some rows of a stream. */
-interface Part {
-  readonly rows: readonly ReaderRow[];
-  readonly characters: number;
-}
-
 /** The use of one connection for one question. */
-class Lease {
+class Lease implements PartSource {
   readonly #client: pg.PoolClient;
   readonly #signal: AbortSignal | undefined;
-  readonly #cancel = (): void => {
+  readonly cancel = (): void => {
     this.#canceling ??= cancelStatement(this.#client);
   };
   #canceling: Promise<void> | null = null;
@@ -186,7 +162,7 @@ class Lease {
 
   async use<T>(work: Work<T>): Promise<T> {
     if (this.#aborted) throw this.#fail('canceled', this.#signal?.reason);
-    this.#signal?.addEventListener('abort', this.#cancel, { once: true });
+    this.#signal?.addEventListener('abort', this.cancel, { once: true });
     try {
       return await work(this.#client);
     } catch (error) {
@@ -194,62 +170,13 @@ class Lease {
       if (reason === null) throw error;
       throw this.#fail(reason, error);
     } finally {
-      this.#signal?.removeEventListener('abort', this.#cancel);
+      this.#signal?.removeEventListener('abort', this.cancel);
     }
   }
 
-  /**
-   * The rows of a statement in parts. Rows can have megabytes, also those after many short ones, so the connection is
-   * not read while a part of `BATCH_CHARACTERS` is used. Each part arrives within `timeoutMs`, or the statement fails.
-   */
-  async *parts(text: string, timeoutMs: number): AsyncGenerator<Part> {
-    const { stream } = (this.#client as unknown as { readonly connection: { readonly stream: Socket } }).connection;
-    let part: ReaderRow[] = [];
-    let characters = 0;
-    let wake = (): void => undefined;
-    let isEnded = false;
-    const ended = this.use((client) => {
-      const query = Object.assign(new pg.Query(text), {
-        query_timeout: timeoutMs + IDLE_IN_TRANSACTION_MS + GRACE_MS,
-      });
-      query.on('row', (row: ReaderRow, result) => {
-        // The driver would keep all rows until the end.
-        if (result !== undefined) result.rows.length = 0;
-        part.push(row);
-        characters += lengthOf(row);
-        if (characters < BATCH_CHARACTERS) return;
-        stream.pause();
-        wake();
-      });
-      return new Promise<void>((resolve, reject) =>
-        // The types of the driver have no callback for a query of its own.
-        client.query(query as unknown as pg.QueryConfig, (error: Error | null) =>
-          error === null ? resolve() : reject(error),
-        ),
-      );
-    }).finally(() => {
-      isEnded = true;
-      wake();
-    });
-    ended.catch(() => undefined);
-    try {
-      while (!isEnded || part.length > 0) {
-        if (!isEnded && characters < BATCH_CHARACTERS) {
-          const late = setTimeout(this.#cancel, timeoutMs);
-          await new Promise<void>((resolve) => (wake = resolve));
-          clearTimeout(late);
-        }
-        const taken = { rows: part, characters };
-        [part, characters] = [[], 0];
-        if (taken.rows.length > 0) yield taken;
-        stream.resume();
-      }
-      await ended;
-    } finally {
-      // The rest of the rows is not read.
-      if (!isEnded) this.#sound = false;
-      stream.resume();
-    }
+  /** The rest of the rows of a statement is not read. */
+  abandon(): void {
+    this.#sound = false;
   }
 
   async endTransaction(): Promise<void> {
@@ -269,48 +196,10 @@ class Lease {
   }
 }
 
-/** A batch takes one statement, whose time is limited. */
-function nextBatch(rows: number, characters: number): number {
-  const fitting = Math.floor((BATCH_CHARACTERS * rows) / Math.max(1, characters));
-  return Math.min(MOST_BATCH_ROWS, Math.max(1, fitting));
-}
-
-function lengthOf(row: ReaderRow): number {
-  let characters = 0;
-  for (const value of Object.values(row)) characters += typeof value === 'string' ? value.length : 1;
-  return characters;
-}
-
 /** Null: the statement itself is at fault. */
 function reasonOf(error: unknown): ReaderFailureReason | null {
   const state = sqlstateOf(error);
   if (state === QUERY_CANCELED) return 'too_long';
   if (state === READ_ONLY) return null;
   return isPassing(error) || state === null ? 'away' : null;
-}
-
-/**
- * Asks the server to end the statement of this connection, as `PQcancel` does. Closing the connection would not end it:
- * the server notices that only when it writes. Never rejects.
- */
-function cancelStatement(client: pg.PoolClient): Promise<void> {
-  const { host, port, processID, secretKey } = client as unknown as {
-    readonly host: string;
-    readonly port: number;
-    readonly processID: number | null;
-    readonly secretKey: number | null;
-  };
-  if (processID === null || secretKey === null) return Promise.resolve();
-  const request = Buffer.alloc(CANCEL_BYTES);
-  request.writeInt32BE(CANCEL_BYTES, 0);
-  request.writeInt32BE(CANCEL_CODE, 4);
-  request.writeInt32BE(processID, 8);
-  request.writeInt32BE(secretKey, 12);
-  return new Promise((resolve) => {
-    const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
-    socket.setTimeout(CANCEL_TIMEOUT_MS, () => socket.destroy());
-    socket.on('error', () => undefined);
-    socket.on('close', () => resolve());
-    socket.resume().end(request);
-  });
 }
