@@ -59,7 +59,7 @@ function requestsOf(rows: readonly StoredText[]): readonly (readonly StoredText[
   const requests: StoredText[][] = [];
   let bytes = Number.POSITIVE_INFINITY;
   for (const row of rows) {
-    const size = lengthOf(row);
+    const size = lengthOf([row]);
     const last = requests.at(-1);
     if (last === undefined || bytes + size > MOST_REQUEST_BYTES || last.length === MOST_RECORDS) {
       requests.push([row]);

@@ -65,7 +65,7 @@ export class ChildCommands implements OwnCommands {
       stdio: ['pipe', 'pipe', 'pipe'],
       windowsHide: true,
     });
-    // Without file descriptors for its streams, a child process does not even have them.
+    // When no file descriptor is free, spawn() returns a child without streams, which then emits `error`.
     await once(child, 'spawn');
     yieldToIngest(child.pid, priority);
     // The process has ended, which `ended` reports.

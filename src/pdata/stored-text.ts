@@ -9,9 +9,12 @@ import { compactJson, compactJsonInPieces } from './exact-json.ts';
 /** By name of the column. Every value is what Postgres writes for it, ids in hex, times of arrival in RFC 3339. */
 export type StoredText = Readonly<Record<string, string | null>>;
 
-/** The characters of all columns. */
-export const lengthOf = (row: StoredText): number =>
-  Object.values(row).reduce((sum, text) => sum + (text?.length ?? 0), 0);
+/** The characters of all columns of the rows. */
+export function lengthOf(rows: readonly StoredText[]): number {
+  let length = 0;
+  for (const row of rows) for (const text of Object.values(row)) length += text?.length ?? 0;
+  return length;
+}
 
 export const STORED_COLUMNS: Readonly<Record<Signal, readonly Column[]>> = {
   traces: SPAN_COLUMNS,

@@ -12,7 +12,7 @@ import { ConsoleError } from '../errors.ts';
 import { Parameters } from '../filter/parameters.ts';
 import { type DownloadReply, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
 import { allOf, conditionsOf, environmentCondition, limitOf, rangeOf, wordOf } from './question.ts';
-import { OTLP_JSON, SPANS_PROTOBUF } from './otlp-conversions.ts';
+import { membersOf, OTLP_JSON, SPANS_PROTOBUF } from './otlp-conversions.ts';
 import { type FoundTraces, searchTraces, type TracePosition } from './search-traces.ts';
 import type { TraceRow } from './shapes.ts';
 import { HIDDEN, spansOfTrace, type Statement, storedRows } from './stored-rows.ts';
@@ -59,15 +59,14 @@ type Batches = AsyncIterable<readonly StoredText[]>;
 
 /** The requests of all batches as one document, for tools that read one file. */
 async function* oneRequest({ rowThread }: RequestContext, batches: Batches): AsyncGenerator<string> {
-  const [head, tail] = ['{"resourceSpans":[', ']}'];
+  const head = '{"resourceSpans":[';
   let separator = head;
   for await (const rows of batches) {
     if (rows.length === 0) continue;
-    const request = await rowThread.convert(OTLP_JSON.traces, rows);
-    yield separator + request.slice(head.length, -tail.length);
+    yield separator + membersOf(await rowThread.convert(OTLP_JSON.traces, rows));
     separator = ',';
   }
-  yield separator === head ? head + tail : tail;
+  yield separator === head ? `${head}]}` : ']}';
 }
 
 /** Messages one after the other are one message. */

@@ -108,7 +108,7 @@ function groupOf({ caller, query }: RequestContext): Group {
   return () => (by === '' && caller.seesContent ? STREAM_KEY : key);
 }
 
-/** Long ones are told by their hash. */
+/** Long attributes are represented by their hash. */
 const ATTRIBUTES = `CASE WHEN length(m.attributes::text) <= ${LONGEST_ATTRIBUTES} THEN m.attributes
   ELSE jsonb_build_object('hash', md5(m.attributes::text)) END`;
 const STREAM_KEY = `jsonb_build_object('service', ${nameText('m.service_name')}, 'attributes', ${ATTRIBUTES})`;

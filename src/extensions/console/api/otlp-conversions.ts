@@ -16,3 +16,8 @@ export const OTLP_JSON: Readonly<Record<'traces' | 'logs', Conversion<string>>> 
   logs: { module, convert: logsAsJson },
 };
 export const SPANS_PROTOBUF: Conversion<Uint8Array> = { module, convert: spansAsProtobuf };
+
+const [HEAD, TAIL] = ['{"resourceSpans":[', ']}'];
+
+/** The members of `resourceSpans` of a request from `OTLP_JSON`: requests are joined by them. */
+export const membersOf = (request: string): string => request.slice(HEAD.length, -TAIL.length);

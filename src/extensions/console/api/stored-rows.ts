@@ -39,7 +39,7 @@ export async function* storedRows(
     for (const [index, row] of rows.entries()) {
       const stored = caller.seesContent ? textsOf(row) : { ...textsOf(row), ...hidden };
       part.push(stored);
-      length += lengthOf(stored);
+      length += lengthOf([stored]);
       const isFull = part.length === ROWS_IN_A_TURN || length >= LENGTH_IN_A_TURN;
       if (!isFull && index < rows.length - 1) continue;
       yield part;

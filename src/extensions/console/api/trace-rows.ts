@@ -7,7 +7,7 @@ export const spansOf = (alias: string): string =>
   `${alias}.project = t.project AND ${alias}.trace_id = t.trace_id AND ${alias}.start_time_unix_nano BETWEEN t.first_ns AND t.last_ns`;
 
 /** The first value of any span. */
-const firstTold = (column: string): string =>
+const firstValue = (column: string): string =>
   `(array_agg(${nameText(`s.${column}`)} ORDER BY s.start_time_unix_nano, s.span_id) FILTER (WHERE s.${column} IS NOT NULL))[1]`;
 
 /**
@@ -35,7 +35,7 @@ export const TRACE_JOINS = `
         greatest(max(coalesce(s.end_time_unix_nano, s.start_time_unix_nano)) - min(s.start_time_unix_nano), 0) END AS duration_ns,
       array_agg(DISTINCT ${nameText('coalesce(s.response_model, s.request_model)')})
         FILTER (WHERE s.usage_scope IS NOT NULL AND coalesce(s.response_model, s.request_model) IS NOT NULL) AS models,
-      min(${nameText('s.agent_name')}) AS agent, ${firstTold('user_id')} AS user_id, ${firstTold('conversation_id')} AS conversation_id
+      min(${nameText('s.agent_name')}) AS agent, ${firstValue('user_id')} AS user_id, ${firstValue('conversation_id')} AS conversation_id
     FROM sluice.spans s WHERE ${spansOf('s')}
   ) f
   LEFT JOIN LATERAL (

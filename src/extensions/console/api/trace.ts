@@ -5,11 +5,12 @@ import { traceIdOf } from './question.ts';
 import { nameText } from './texts.ts';
 import { countedUsage, spansOf, TRACE_JOINS, TRACE_MEMBERS } from './trace-rows.ts';
 
-/** Of at most as many services. */
+/** The most services of a trace that are listed. */
 const SHOWN_SERVICES = 50;
 
-/** One row a model, the dearest first, of at most as many. */
+/** The most models of a trace that are listed. */
 const SHOWN_MODELS = 200;
+/** One row per model, the most expensive first. */
 const MODELS = `
   SELECT coalesce(json_agg(m ORDER BY m.total_cost::numeric DESC NULLS LAST, m.call_count DESC), '[]') FROM (
     SELECT ${nameText('c.provider')} AS provider, ${nameText('c.model')} AS model, count(*) AS call_count, sum(c.input_tokens) AS input_tokens, sum(c.output_tokens) AS output_tokens,

@@ -2,7 +2,7 @@
  * A subset of Jaeger's API below `/jaeger`: what Grafana's data source asks, and what Jaeger UI asks. The older API
  * gives whole traces, the one of version 3 summaries and OTLP.
  */
-import { OTLP_JSON } from '../api/otlp-conversions.ts';
+import { membersOf, OTLP_JSON } from '../api/otlp-conversions.ts';
 import { findTrace, type StoredTrace } from '../api/stored-trace.ts';
 import { type FoundTraces, searchTraces, type TracePosition } from '../api/search-traces.ts';
 import type { TraceRow } from '../api/shapes.ts';
@@ -116,8 +116,7 @@ export const JAEGER_ROUTES: readonly Route[] = [
     const trace = await foundTrace(context, context.parameter('trace'));
     const parts: string[] = [];
     for await (const rows of spansWithin(context, trace, TRACE_LIMITS)) {
-      const request = await context.rowThread.convert(OTLP_JSON.traces, rows);
-      parts.push(request.slice('{"resourceSpans":['.length, -']}'.length));
+      parts.push(membersOf(await context.rowThread.convert(OTLP_JSON.traces, rows)));
     }
     return jsonText(`{"result":{"resourceSpans":[${parts.filter((part) => part !== '').join(',')}]}}`);
   }),

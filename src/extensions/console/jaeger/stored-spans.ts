@@ -33,7 +33,7 @@ export async function* spansWithin(
   let left = characters;
   for await (const rows of storedRows(context, { text, values: valuesOf(trace) }, HIDDEN)) {
     yield rows;
-    left -= rows.reduce((sum, row) => sum + lengthOf(row), 0);
+    left -= lengthOf(rows);
     if (left < 0) return;
   }
 }

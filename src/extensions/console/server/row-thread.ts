@@ -33,16 +33,16 @@ interface Work {
 type Message<Result> = { readonly result: Result } | null;
 
 export class RowThread {
-  #last: Promise<unknown> = Promise.resolve();
+  /** Settles when the last conversion has ended. It has no value: a result can have megabytes. */
+  #last: Promise<void> = Promise.resolve();
   #worker: Worker | null = null;
   #isStopped = false;
 
   /** Rejects with `request_invalid` when the rows have too many values. */
   async convert<Result>({ module, convert }: Conversion<Result>, rows: readonly StoredText[]): Promise<Result> {
-    const length = rows.reduce((sum, row) => sum + lengthOf(row), 0);
-    if (length <= MAX_LENGTH) return convert(rows);
+    if (lengthOf(rows) <= MAX_LENGTH) return convert(rows);
     const result = this.#last.then(() => this.#inThread<Result>({ module, name: convert.name, rows }));
-    this.#last = result.catch(() => undefined);
+    this.#last = result.then(nothing, nothing);
     return result;
   }
 
@@ -70,6 +70,8 @@ export class RowThread {
     });
   }
 }
+
+const nothing = (): void => undefined;
 
 const tooLong = (): ConsoleError =>
   new ConsoleError('request_invalid', {

@@ -1,5 +1,5 @@
 /** One trace for clients of Tempo, as protobuf or OTLP/JSON. */
-import { OTLP_JSON, SPANS_PROTOBUF } from '../api/otlp-conversions.ts';
+import { membersOf, OTLP_JSON, SPANS_PROTOBUF } from '../api/otlp-conversions.ts';
 import { lengthHead, numberField } from '../../../pdata/otlp-protobuf.ts';
 import { idOf } from '../api/question.ts';
 import { spansOfTrace } from '../api/stored-rows.ts';
@@ -41,8 +41,6 @@ const protobuf = (bytes: Uint8Array): Reply => ({ kind: 'bytes', type: 'applicat
 const wantsProtobuf = ({ headers }: RequestContext): boolean =>
   /^application\/(?:x-)?protobuf\b/iu.test(headers['accept']?.trim() ?? '');
 
-const [HEAD, TAIL] = ['{"resourceSpans":[', ']}'];
-
 interface TraceParts {
   /** Of protobuf the messages, of JSON the members of the list, with some spans each. */
   readonly parts: readonly (string | Uint8Array)[];
@@ -58,7 +56,7 @@ async function readTrace(context: RequestContext): Promise<TraceParts> {
     const room = rows.slice(0, MAX_SPANS - spans);
     const part = asProtobuf
       ? await context.rowThread.convert(SPANS_PROTOBUF, room)
-      : (await context.rowThread.convert(OTLP_JSON.traces, room)).slice(HEAD.length, -TAIL.length);
+      : membersOf(await context.rowThread.convert(OTLP_JSON.traces, room));
     bytes += part.length;
     spans += rows.length;
     if (bytes > MAX_BYTES) return { parts, isWhole: false };

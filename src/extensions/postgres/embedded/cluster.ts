@@ -154,7 +154,7 @@ async function runAs(
     signal,
     killSignal: 'SIGKILL',
   });
-  // Without file descriptors for its streams, a child process does not even have them.
+  // When no file descriptor is free, spawn() returns a child without streams, which then emits `error`.
   await once(child, 'spawn');
   let output = '';
   const collect = (chunk: Buffer): void => {
