@@ -4,8 +4,8 @@
  * 200 only after the commit of its rows.
  *
  * A request larger than a group is heavy. It is settled alone, concurrently with the groups, so that no group waits for
- * it. Small and large requests form groups of their own, so that small ones wait for small groups only. All requests of
- * a group have one kind, so that requests that are likely to be refused do not delay those of other projects.
+ * it. Small and large requests form groups of their own, so that small ones wait for small groups only; while small ones
+ * arrive, one large group at a time takes the processors from them. All requests of a group have one kind, so that requests that are likely to be refused do not delay those of other projects.
  *
  * States: idle → (a request arrives) → settling one group or more → (outcomes) → idle when no request waits, otherwise
  * settling again. `drain` waits for idle. After `close`, new requests are refused with `shutting_down`.
@@ -29,6 +29,8 @@ import {
 import { type EncodedRows, ExporterWrites, releaseRows } from './writes.ts';
 
 const GROUP_SIZE_BOUNDS = [1, 2, 4, 8, 16];
+/** For this time after a small request, large requests have no concurrent groups. */
+const SMALL_PRESENCE_MS = 1000;
 const SECONDS_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
 interface Waiting {
@@ -69,15 +71,20 @@ export class GroupCommit {
   readonly #large = this.#lane(LARGE_GROUP);
   readonly #waitingHeavy = new WaitingRequests<Waiting>(LARGE_GROUP);
   readonly #blocking = new Set<Blocking>();
-  readonly #failed = new FailedRequests(() => performance.now());
+  readonly #failed: FailedRequests;
+  readonly #now: () => number;
   readonly #runs = new Set<Promise<void>>();
   #runningHeavy = 0;
+  #lastSmallMs = Number.NEGATIVE_INFINITY;
   readonly #writes = new ExporterWrites();
   #closed = false;
 
-  constructor(ledger: Ledger, logger: Logger, meter: Meter) {
+  /** `now`: a monotonic clock in milliseconds. */
+  constructor(ledger: Ledger, logger: Logger, meter: Meter, now = (): number => performance.now()) {
     this.#ledger = ledger;
     this.#logger = logger;
+    this.#now = now;
+    this.#failed = new FailedRequests(now);
     this.#groupSize = meter.histogram('sluice_group_requests', 'Requests settled by one commit.', GROUP_SIZE_BOUNDS);
     this.#commitSeconds = meter.histogram(
       'sluice_commit_seconds',
@@ -135,7 +142,7 @@ export class GroupCommit {
       settling: new Set(),
       choice: {
         kindOf: (claim) => this.#kindOf(claim),
-        allows: (kind) => allows(lane, kind),
+        allows: (kind) => this.#allows(lane, kind),
       },
     };
     return lane;
@@ -145,9 +152,20 @@ export class GroupCommit {
     return this.#ledger.kindOf?.(claim) ?? 'plain';
   }
 
+  /** A concurrent group of the same kind must be full: a smaller one grows while it waits. */
+  #allows(lane: Lane, kind: Kind): boolean {
+    const { waiting, settling } = lane;
+    const others = [...settling].filter((group) => group.kind === kind || group.kind === null);
+    if (others.length === 0) return true;
+    if (lane === this.#large && this.#now() - this.#lastSmallMs < SMALL_PRESENCE_MS) return false;
+    return kind !== 'apart' && waiting.isWhole;
+  }
+
   /** A ledger that settles one group after the other gets groups of all sizes. */
   #laneFor(waiting: Waiting): Lane {
-    return this.#concurrentGroups > 1 && !isLarge(waiting) ? this.#small : this.#large;
+    if (this.#concurrentGroups === 1 || isLarge(waiting)) return this.#large;
+    this.#lastSmallMs = this.#now();
+    return this.#small;
   }
 
   get #concurrentGroups(): number {
@@ -277,13 +295,6 @@ export class GroupCommit {
       return group.map(() => refusal('ingestion_failed', 'the ledger failed'));
     }
   }
-}
-
-/** A concurrent group of the same kind must be full: a smaller one grows while it waits. */
-function allows({ waiting, settling }: Lane, kind: Kind): boolean {
-  const others = [...settling].filter((group) => group.kind === kind || group.kind === null);
-  if (others.length === 0) return true;
-  return kind !== 'apart' && waiting.isWhole;
 }
 
 function refusal(code: 'shutting_down' | 'overloaded' | 'ingestion_failed', cause?: string): Outcome {

@@ -72,8 +72,8 @@ const turns = async (): Promise<void> => {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
 };
 
-function start(ledger: Ledger) {
-  const commit = new GroupCommit(ledger, QUIET, new Registry());
+function start(ledger: Ledger, now?: () => number) {
+  const commit = new GroupCommit(ledger, QUIET, new Registry(), now);
   const settled: string[] = [];
   const all: Promise<unknown>[] = [];
   const arrive = (claim: Claim, bytes = 10): void => {
@@ -156,6 +156,35 @@ t.test('small requests form groups of their own, beside any number of large ones
       ['L', 'M', 'b'],
     ],
   );
+  while (ledger.open.length > 0) {
+    ledger.open[0]?.end();
+    await turns();
+  }
+  await over();
+});
+
+t.test('while small requests arrive, large ones have one group at a time', async (t) => {
+  const ledger = new OpenGroups();
+  let nowMs = 0;
+  const { arrive, over } = start(ledger, () => nowMs);
+  for (const name of ['L', 'M', 'N', 'O', 'P', 'Q']) arrive(aClaim(name, { recordCount: 12_000 }));
+  await turns();
+  t.same(ledger.groups, ['L', 'M'], 'large requests alone have all groups');
+  arrive(aClaim('a'));
+  await turns();
+  ledger.open[0]?.end();
+  await turns();
+  t.same(ledger.groups, ['M', 'a'], 'the next large group waits for the other');
+  ledger.open[1]?.end();
+  await turns();
+  t.same(ledger.groups, ['M'], 'also between two small requests');
+  ledger.open[0]?.end();
+  await turns();
+  t.same(ledger.groups, ['N']);
+  nowMs = 1000;
+  ledger.open[0]?.end();
+  await turns();
+  t.same(ledger.groups, ['O', 'P'], 'no small request for a second');
   while (ledger.open.length > 0) {
     ledger.open[0]?.end();
     await turns();
