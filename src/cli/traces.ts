@@ -1,5 +1,6 @@
 /** `sluice traces`: stored traces, newest first, one line each. */
 import { loadNewest } from './archived-list.ts';
+import { nameText } from '../extensions/console/api/texts.ts';
 import type { Call, Command } from './command.ts';
 import { FILTER_OPTION, filterConditions } from './filter-option.ts';
 import { environmentOf, FILTER_OPTIONS, Parameters, traceConditions } from './filters.ts';
@@ -57,12 +58,12 @@ const question = (
   FROM newest n
   CROSS JOIN LATERAL (
     SELECT count(*) AS span_count, count(*) FILTER (WHERE status = 'error' OR is_error) AS error_count,
-      count(*) FILTER (WHERE category = 'model_call') AS model_call_count, min(user_id) AS user_id,
+      count(*) FILTER (WHERE category = 'model_call') AS model_call_count, ${nameText('min(user_id)')} AS user_id,
       greatest(max(coalesce(end_time_unix_nano, start_time_unix_nano)) - min(start_time_unix_nano), 0) AS duration_ns
     FROM sluice.spans WHERE project = n.project AND trace_id = n.trace_id AND start_time_unix_nano BETWEEN n.first_ns AND n.last_ns
   ) s
   LEFT JOIN LATERAL (
-    SELECT name, service_name, parent_span_id IS NULL AS is_root FROM sluice.spans
+    SELECT ${nameText('name')} AS name, ${nameText('service_name')} AS service_name, parent_span_id IS NULL AS is_root FROM sluice.spans
     WHERE project = n.project AND trace_id = n.trace_id AND start_time_unix_nano BETWEEN n.first_ns AND n.last_ns
     ORDER BY parent_span_id IS NOT NULL, start_time_unix_nano, span_id LIMIT 1
   ) first ON true

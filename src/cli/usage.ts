@@ -1,5 +1,6 @@
 /** `sluice usage`: tokens and cost, each call counted once, and the calls without a price. */
 import { loadUsage } from './archived-range.ts';
+import { nameText } from '../extensions/console/api/texts.ts';
 import type { Command } from './command.ts';
 import { LAKE_OPTION, withLake } from './lake.ts';
 import { sumCosts } from './view/cost-sum.ts';
@@ -146,7 +147,9 @@ async function readUsage(
   order: string,
   filter: Filter,
 ): Promise<readonly UsageRow[]> {
-  const keys = columns.map((column) => `${USAGE_EXPRESSIONS[column] ?? `u.${column}`} AS ${column}`).join(', ');
+  const keys = columns
+    .map((column) => `${USAGE_EXPRESSIONS[column] ?? nameText(`u.${column}`)} AS ${column}`)
+    .join(', ');
   const rows = await reader.query(
     `SELECT ${keys}, count(*) AS call_count, count(*) FILTER (WHERE total_cost IS NULL) AS unpriced_count,
        sum(input_tokens) AS input_tokens, sum(cache_read_tokens) AS cache_read_tokens,
@@ -168,7 +171,7 @@ async function readUsage(
 
 async function readUnpriced(reader: Reader, filter: Filter): Promise<readonly Unpriced[]> {
   const rows = await reader.query(
-    `SELECT provider, model, count(*) AS call_count FROM ${filter.source(reader.views)} AND total_cost IS NULL GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2`,
+    `SELECT ${nameText('u.provider')} AS provider, ${nameText('u.model')} AS model, count(*) AS call_count FROM ${filter.source(reader.views)} AND total_cost IS NULL GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2`,
     filter.values,
   );
   return rows.map((row) => ({

@@ -4,6 +4,7 @@
  * records only.
  */
 import { CONTENT_COLUMNS } from '../../pdata/content-columns.ts';
+import { nameText } from '../../extensions/console/api/texts.ts';
 import type { FoundTrace } from '../../archive/reading/archived-rows.ts';
 import type { Message } from '../../messages/message.ts';
 import { CallHistory } from '../../messages/new-messages.ts';
@@ -219,7 +220,7 @@ function contentOf(span: Row | undefined, records: readonly Row[]): readonly Sec
 }
 
 const COMMON = `encode(s.trace_id, 'hex') AS trace_id, encode(s.span_id, 'hex') AS span_id, s.environment, s.category,
-  coalesce(s.response_model, s.request_model) AS model, s.agent_name, s.input_tokens, s.output_tokens, s.total_cost,
+  ${nameText('coalesce(s.response_model, s.request_model)')} AS model, ${nameText('s.agent_name')} AS agent_name, s.input_tokens, s.output_tokens, s.total_cost,
   ${contentList(MOST_CHARACTERS)}`;
 
 async function readSpans(reader: Reader, project: string, calls: readonly StoredCall[]): Promise<readonly Row[]> {
@@ -244,7 +245,7 @@ async function readLogs(reader: Reader, project: string, calls: readonly StoredC
   const places = calls.flatMap(({ logs }) => logs);
   if (places.length === 0) return [];
   return reader.query(
-    `SELECT s.tableoid || ' ' || s.ctid AS key, 'log' AS signal, s.event_name, coalesce(s.event_name, 'log record') AS name,
+    `SELECT s.tableoid || ' ' || s.ctid AS key, 'log' AS signal, s.event_name, left(coalesce(s.event_name, 'log record'), 500) AS name,
        coalesce(s.time_unix_nano, s.observed_time_unix_nano) AS start_time_unix_nano, NULL AS duration_ns, s.is_error,
        ${COMMON}
      FROM sluice.logs s

@@ -4,8 +4,9 @@
  * 200 only after the commit of its rows.
  *
  * A request larger than a group is heavy. It is settled alone, concurrently with the groups, so that no group waits for
- * it. Small and large requests form groups of their own, so that small ones wait for small groups only; while small ones
- * arrive, one large group at a time takes the processors from them. All requests of a group have one kind, so that requests that are likely to be refused do not delay those of other projects.
+ * it. Small and large requests form groups of their own, so that small ones wait for small groups only. While small
+ * ones arrive, large ones have one group at a time, or they would take all processors of a small machine. All requests
+ * of a group have one kind, so that requests that are likely to be refused do not delay those of other projects.
  *
  * States: idle → (a request arrives) → settling one group or more → (outcomes) → idle when no request waits, otherwise
  * settling again. `drain` waits for idle. After `close`, new requests are refused with `shutting_down`.
