@@ -6,9 +6,12 @@ import { nameText } from './texts.ts';
 export const spansOf = (alias: string): string =>
   `${alias}.project = t.project AND ${alias}.trace_id = t.trace_id AND ${alias}.start_time_unix_nano BETWEEN t.first_ns AND t.last_ns`;
 
-/** The first value of any span. */
+/** The value of the first span that has one. Its start is known from `f`: to sort the values of all spans takes longer. */
 const firstValue = (column: string): string =>
-  `(array_agg(${nameText(`s.${column}`)} ORDER BY s.start_time_unix_nano, s.span_id) FILTER (WHERE s.${column} IS NOT NULL))[1]`;
+  `(SELECT ${nameText(`s.${column}`)} FROM sluice.spans s WHERE ${spansOf('s')} AND s.start_time_unix_nano = f.${column}_ns
+      AND s.${column} IS NOT NULL ORDER BY s.span_id LIMIT 1) AS ${column}`;
+const startOfFirst = (column: string): string =>
+  `min(s.start_time_unix_nano) FILTER (WHERE s.${column} IS NOT NULL) AS ${column}_ns`;
 
 /**
  * A common table expression with the usage that counts of these traces of the project `$1`. All traces of a question
@@ -23,7 +26,7 @@ export const sumsOfUsage = (views: string, project: string, of: string): string 
     SELECT c.trace_id, sum(c.total_cost) AS total_cost, sum(c.total_tokens) AS total_tokens
     FROM ${views}.trace_usage_of(${project}, ARRAY(SELECT trace_id FROM ${of})) c GROUP BY 1)`;
 
-/** Joins to a relation `t` of traces: figures `f`, the root or earliest span `r`, usage `u`, from `countedUsage`. */
+/** Joins to a relation `t` of traces: figures `f`, ids `i`, the root or earliest span `r`, usage `u`, from `countedUsage`. */
 export const TRACE_JOINS = `
   CROSS JOIN LATERAL (
     SELECT count(*) AS span_count, count(*) FILTER (WHERE s.status = 'error' OR s.is_error) AS error_count,
@@ -35,9 +38,10 @@ export const TRACE_JOINS = `
         greatest(max(coalesce(s.end_time_unix_nano, s.start_time_unix_nano)) - min(s.start_time_unix_nano), 0) END AS duration_ns,
       array_agg(DISTINCT ${nameText('coalesce(s.response_model, s.request_model)')})
         FILTER (WHERE s.usage_scope IS NOT NULL AND coalesce(s.response_model, s.request_model) IS NOT NULL) AS models,
-      min(${nameText('s.agent_name')}) AS agent, ${firstValue('user_id')} AS user_id, ${firstValue('conversation_id')} AS conversation_id
+      min(${nameText('s.agent_name')}) AS agent, ${startOfFirst('user_id')}, ${startOfFirst('conversation_id')}
     FROM sluice.spans s WHERE ${spansOf('s')}
   ) f
+  CROSS JOIN LATERAL (SELECT ${firstValue('user_id')}, ${firstValue('conversation_id')}) i
   LEFT JOIN LATERAL (
     SELECT ${nameText('s.name')} AS name, ${nameText('s.service_name')} AS service_name, s.parent_span_id IS NULL AS is_root FROM sluice.spans s WHERE ${spansOf('s')}
     ORDER BY s.parent_span_id IS NOT NULL, s.start_time_unix_nano, s.span_id LIMIT 1
@@ -56,7 +60,7 @@ const SHOWN_MODELS = 4;
 export const TRACE_MEMBERS = `'trace_id', encode(t.trace_id, 'hex'), 'name', r.name, 'complete', r.is_root IS TRUE, 'service', r.service_name,
     'environment', t.environment, 'start_time_unix_nano', f.start_ns::text, 'duration_ns', f.duration_ns::text,
     'span_count', f.span_count, 'error_count', f.error_count, 'model_call_count', f.model_call_count,
-    'agent', f.agent, 'user_id', f.user_id, 'conversation_id', f.conversation_id, 'input_tokens', u.input_tokens,
+    'agent', f.agent, 'user_id', i.user_id, 'conversation_id', i.conversation_id, 'input_tokens', u.input_tokens,
     'cache_read_tokens', u.cache_read_tokens, 'output_tokens', u.output_tokens, 'total_cost', u.total_cost::text,
     'unpriced_count', u.unpriced_count`;
 
