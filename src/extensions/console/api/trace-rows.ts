@@ -6,7 +6,7 @@ import { nameText } from './texts.ts';
 export const spansOf = (alias: string): string =>
   `${alias}.project = t.project AND ${alias}.trace_id = t.trace_id AND ${alias}.start_time_unix_nano BETWEEN t.first_ns AND t.last_ns`;
 
-/** The value of the first span that has one. Its start is known from `f`: to sort the values of all spans takes longer. */
+/** The value of the first span that has one. `f` has its start: to sort the values of all spans takes longer. */
 const firstValue = (column: string): string =>
   `(SELECT ${nameText(`s.${column}`)} FROM sluice.spans s WHERE ${spansOf('s')} AND s.start_time_unix_nano = f.${column}_ns
       AND s.${column} IS NOT NULL ORDER BY s.span_id LIMIT 1) AS ${column}`;
@@ -26,7 +26,10 @@ export const sumsOfUsage = (views: string, project: string, of: string): string 
     SELECT c.trace_id, sum(c.total_cost) AS total_cost, sum(c.total_tokens) AS total_tokens
     FROM ${views}.trace_usage_of(${project}, ARRAY(SELECT trace_id FROM ${of})) c GROUP BY 1)`;
 
-/** Joins to a relation `t` of traces: figures `f`, ids `i`, the root or earliest span `r`, usage `u`, from `countedUsage`. */
+/**
+ * Joins to a relation `t` of traces: figures `f`, ids `i`, the root or earliest span `r`, usage `u`, from
+ * `countedUsage`.
+ */
 export const TRACE_JOINS = `
   CROSS JOIN LATERAL (
     SELECT count(*) AS span_count, count(*) FILTER (WHERE s.status = 'error' OR s.is_error) AS error_count,
