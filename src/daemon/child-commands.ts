@@ -83,7 +83,7 @@ export class ChildCommands implements OwnCommands {
     if (signal.aborted) end();
     signal.addEventListener('abort', end);
     const ended = new Promise<void>((resolve, reject) => {
-      child.once('error', reject);
+      child.on('error', reject);
       child.once('close', (code, by) => {
         signal.removeEventListener('abort', end);
         if (code === 0) resolve();

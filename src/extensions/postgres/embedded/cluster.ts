@@ -154,6 +154,12 @@ async function runAs(
     signal,
     killSignal: 'SIGKILL',
   });
+  // The listener is there from the beginning: with an aborted signal, `error` follows `spawn` at once.
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.on('error', reject);
+    child.once('close', resolve);
+  });
+  ended.catch(() => undefined);
   // When no file descriptor is free, spawn() returns a child without streams, which then emits `error`.
   await once(child, 'spawn');
   let output = '';
@@ -162,10 +168,7 @@ async function runAs(
   };
   child.stdout.on('data', collect);
   child.stderr.on('data', collect);
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', resolve);
-  });
+  const code = await ended;
   if (code === 0) return undefined;
   const complaints = output.split('\n').filter((line) => /FATAL|PANIC|error|HINT/i.test(line));
   return (complaints.length === 0 ? output : complaints.join(' · ')).trim() || `it ended with code ${code}`;

@@ -57,6 +57,14 @@ longTest('stop may be called before start, twice, and during the first start', a
   t.equal(server.state, 'running');
 });
 
+t.test('stop just before the program that makes the database starts', async (t) => {
+  const stop = (): void => void server.stop();
+  const { server } = serverFor(t, await folderFor(t), { log: { info: stop, warn: stop } });
+  await t.rejects(server.start(), { code: 'ABORT_ERR' });
+  await server.stop();
+  t.equal(server.state, 'stopped');
+});
+
 t.test('a second start on the same folder is refused and names the process that holds it', async (t) => {
   const folder = await folderWithDatabase(t);
   const first = serverFor(t, folder);
