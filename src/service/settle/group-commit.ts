@@ -153,7 +153,10 @@ export class GroupCommit {
     return this.#ledger.kindOf?.(claim) ?? 'plain';
   }
 
-  /** A concurrent group of the same kind must be full: a smaller one grows while it waits. */
+  /**
+   * A concurrent group of the same kind must be full: a smaller one grows while it waits. Large requests have none
+   * while small ones arrive.
+   */
   #allows(lane: Lane, kind: Kind): boolean {
     const { waiting, settling } = lane;
     const others = [...settling].filter((group) => group.kind === kind || group.kind === null);
