@@ -12,8 +12,7 @@ import { PATIENCE_MS } from '../../support/patience.ts';
 import { aSpan, aTraceRequest } from '../../support/payloads.ts';
 import { ListeningSockets } from '../../../src/net/listener.ts';
 import { MetricsServer } from '../../../src/service/telemetry/metrics-server.ts';
-import { createDatabase } from '../../support/postgres.ts';
-import { SERVED } from '../../support/postgres-daemon.ts';
+import { FAST_SETTINGS, makeServer } from '../../support/postgres.ts';
 import { type Dialect, streamOf } from './streams.ts';
 
 const ROUND = 500;
@@ -196,8 +195,10 @@ const fail = (error: unknown): never => {
 };
 process.on('uncaughtException', fail).on('unhandledRejection', fail);
 
-const { url } = await createDatabase(t, SERVED);
-const daemon = await startDaemon(t, { config: configOf(url), fatal: fail });
+// A shared server would end with tap, which this process does not wait for.
+const server = await makeServer(t, FAST_SETTINGS);
+await server.start();
+const daemon = await startDaemon(t, { config: configOf(server.url), fatal: fail });
 const ports = await portsOf(daemon);
 const until = performance.now() + Number(values.seconds) * 1000;
 let connections = 0;
