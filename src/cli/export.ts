@@ -143,8 +143,7 @@ async function* rowsOf(
     return yield* fetched(reader, spansOfTracesQuestion(reader, values, project, period), 'export_rows');
   for await (const ids of fetched(reader, tracesQuestion(reader, values, project, period), 'export_traces')) {
     const keys = ids.map(({ trace_id, created_at }) => ({ trace_id: trace_id ?? '', created_at: created_at ?? '' }));
-    const { text, values: parameters } = traceRowsQuestion(reader, project, keys);
-    yield (await reader.query(text, parameters)).map(textRow);
+    yield* fetched(reader, traceRowsQuestion(reader, project, keys), 'export_rows');
   }
 }
 

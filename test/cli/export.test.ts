@@ -336,10 +336,17 @@ t.test('only a regular file is replaced, and a link at the unfinished name is no
 t.test('long rows after many short ones are read and written in parts', async (t) => {
   const [rows, length] = [40, 3_000_000];
   await post(other.url, 'traces', manySpans(1, 1000, '-'));
-  for (let row = 0; row < rows; row++) await post(other.url, 'traces', manySpans(2, 1, 'x'.repeat(length)));
-  for (const form of ['ndjson', 'otlp']) {
+  for (let row = 0; row < rows; row++) {
+    const traceId = randomBytes(16).toString('hex');
+    await post(other.url, 'traces', manySpans(2, 1, '-', { traceId, name: 'many '.padEnd(length, 'x') }));
+  }
+  for (const [what, form] of [
+    ['spans', 'ndjson'],
+    ['spans', 'otlp'],
+    ['traces', 'csv'],
+  ] as const) {
     const path = join(folder, `long.${form}`);
-    const words = ['export', '--as', form, '-c', 'b.yaml', '--output', path, '--search', 'many'];
+    const words = ['export', '--what', what, '--as', form, '-c', 'b.yaml', '--output', path, '--search', 'many'];
     const { status, stderr } = spawnSync(
       process.execPath,
       ['--max-old-space-size=96', fileURLToPath(new URL('../../../bin/sluice.js', import.meta.url)), ...words],
@@ -351,11 +358,12 @@ t.test('long rows after many short ones are read and written in parts', async (t
   }
 });
 
-function manySpans(at: number, count: number, value: string): string {
+function manySpans(at: number, count: number, value: string, more: object = {}): string {
   const attributes = [text('value', value)];
   const spans = Array.from({ length: count }, () => ({
     ...spanAt(at, { name: 'many', attributes }),
     spanId: randomBytes(8).toString('hex'),
+    ...more,
   }));
   return JSON.stringify({ resourceSpans: [{ resource, scopeSpans: [{ scope, spans }] }] });
 }
