@@ -21,7 +21,7 @@ export type Row = Readonly<Record<string, unknown>>;
 
 export interface Reader {
   query(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
-  /** Runs a FETCH and reads its rows in parts of limited size. The rest of the transaction has no time limit. */
+  /** Runs a FETCH and reads its rows in parts of limited size. */
   parts(text: string): AsyncIterable<Part>;
   /** Runs a `COPY … FROM STDIN` into a temporary table. Returns the number of rows. */
   copyIn(text: string, blocks: AsyncIterable<Buffer>): Promise<number>;
@@ -63,23 +63,26 @@ export function withReader(
 }
 
 /** Each part has the time limit of a question. */
-async function* partsOf(client: pg.ClientBase, text: string): AsyncGenerator<Part> {
-  await client.query('SET LOCAL statement_timeout = 0');
+function partsOf(client: pg.ClientBase, text: string): AsyncGenerator<Part> {
   const source: PartSource = {
     use: (statement) => statement(client),
     cancel: () => void cancelStatement(client),
     abandon: () => undefined,
   };
-  yield* rowParts(source, text, { partMs: QUESTION_TIMEOUT_MS, driverMs: 0 });
+  return rowParts(source, text, { partMs: QUESTION_TIMEOUT_MS, driverMs: 0 });
 }
 
-/** The rows of a question in parts of limited size, by a cursor of this name. Within a transaction. */
+/**
+ * The rows of a question in parts of limited size, by a cursor of this name. Within a transaction, the rest of which has
+ * no time limit of the server: it would also count the time in which a part is used.
+ */
 export async function* rowsByCursor(
   { query, parts }: Pick<Reader, 'query' | 'parts'>,
   cursor: string,
   { text, values }: { readonly text: string; readonly values: readonly unknown[] },
 ): AsyncGenerator<readonly Row[]> {
   await query(`DECLARE ${cursor} NO SCROLL CURSOR FOR ${text}`, values);
+  await query('SET LOCAL statement_timeout = 0');
   try {
     yield* cursorRows(cursor, parts);
   } finally {

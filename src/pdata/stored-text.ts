@@ -9,10 +9,10 @@ import { compactJson, compactJsonInPieces } from './exact-json.ts';
 /** By name of the column. Every value is what Postgres writes for it, ids in hex, times of arrival in RFC 3339. */
 export type StoredText = Readonly<Record<string, string | null>>;
 
-/** The characters of all columns of the rows. */
-export function lengthOf(rows: readonly StoredText[]): number {
+/** The characters of all texts of the rows. */
+export function lengthOf(rows: readonly Readonly<Record<string, unknown>>[]): number {
   let length = 0;
-  for (const row of rows) for (const text of Object.values(row)) length += text?.length ?? 0;
+  for (const row of rows) for (const value of Object.values(row)) if (typeof value === 'string') length += value.length;
   return length;
 }
 

@@ -4,7 +4,6 @@
  * records only.
  */
 import { CONTENT_COLUMNS } from '../../pdata/content-columns.ts';
-import { nameText } from '../../extensions/console/api/texts.ts';
 import type { FoundTrace } from '../../archive/reading/archived-rows.ts';
 import type { Message } from '../../messages/message.ts';
 import { CallHistory } from '../../messages/new-messages.ts';
@@ -12,6 +11,7 @@ import { type ContentRow, readRecord, type Section } from '../../messages/read-r
 import { UserError } from '../../errors.ts';
 import { countOf, type Reader, type Row, textOf } from '../reader.ts';
 import { contentList } from './trace-content.ts';
+import { cutText } from './trace-record.ts';
 
 export interface Key {
   readonly project: string;
@@ -220,14 +220,15 @@ function contentOf(span: Row | undefined, records: readonly Row[]): readonly Sec
 }
 
 const COMMON = `encode(s.trace_id, 'hex') AS trace_id, encode(s.span_id, 'hex') AS span_id, s.environment, s.category,
-  ${nameText('coalesce(s.response_model, s.request_model)')} AS model, ${nameText('s.agent_name')} AS agent_name, s.input_tokens, s.output_tokens, s.total_cost,
+  ${cutText('model', 'coalesce(s.response_model, s.request_model)')}, ${cutText('agent_name', 's.agent_name')}, s.input_tokens,
+  s.output_tokens, s.total_cost,
   ${contentList(MOST_CHARACTERS)}`;
 
 async function readSpans(reader: Reader, project: string, calls: readonly StoredCall[]): Promise<readonly Row[]> {
   const spans = calls.flatMap(({ span }) => span ?? []);
   if (spans.length === 0) return [];
   return reader.query(
-    `SELECT k.trace || ' ' || k.span || ' ' || k.ns AS key, 'span' AS signal, left(s.name, 500) AS name,
+    `SELECT k.trace || ' ' || k.span || ' ' || k.ns AS key, 'span' AS signal, ${cutText('name', 's.name')},
        s.start_time_unix_nano, s.duration_ns, s.is_error OR s.status = 'error' AS is_error, ${COMMON}
      FROM unnest($2::text[], $3::text[], $4::int8[]) AS k (trace, span, ns)
      JOIN sluice.spans s ON s.project = $1 AND s.trace_id = decode(k.trace, 'hex') AND s.span_id = decode(k.span, 'hex')
@@ -245,7 +246,7 @@ async function readLogs(reader: Reader, project: string, calls: readonly StoredC
   const places = calls.flatMap(({ logs }) => logs);
   if (places.length === 0) return [];
   return reader.query(
-    `SELECT s.tableoid || ' ' || s.ctid AS key, 'log' AS signal, s.event_name, left(coalesce(s.event_name, 'log record'), 500) AS name,
+    `SELECT s.tableoid || ' ' || s.ctid AS key, 'log' AS signal, s.event_name, ${cutText('name', "coalesce(s.event_name, 'log record')")},
        coalesce(s.time_unix_nano, s.observed_time_unix_nano) AS start_time_unix_nano, NULL AS duration_ns, s.is_error,
        ${COMMON}
      FROM sluice.logs s

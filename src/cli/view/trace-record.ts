@@ -85,7 +85,7 @@ export interface TraceRecord {
 
 /** Longer texts are not fetched completely: each can have megabytes, and a trace has thousands. */
 const TEXT_LENGTH = 500;
-const text = (name: string, expression = name): string => `left(${expression}, ${TEXT_LENGTH}) AS ${name}`;
+export const cutText = (name: string, expression = name): string => `left(${expression}, ${TEXT_LENGTH}) AS ${name}`;
 const ID_LENGTH = 32;
 const SHOWN_CANDIDATES = 5;
 
@@ -115,16 +115,16 @@ export async function findTrace(reader: Reader, written: string, project: string
 }
 
 const SPANS = `
-  SELECT encode(span_id, 'hex') AS span_id, encode(parent_span_id, 'hex') AS parent_span_id, ${text('name')},
-    ${text('service_name')}, start_time_unix_nano, duration_ns, status, ${text('status_message')}, is_error, ${text('error_type')},
-    category, ${text('provider')}, ${text('model', 'coalesce(response_model, request_model)')}, ${text('tool_name')},
-    ${text('agent_name')}, input_tokens, output_tokens, cache_read_tokens, time_to_first_token_ms, total_cost, cost_source, usage_scope,
+  SELECT encode(span_id, 'hex') AS span_id, encode(parent_span_id, 'hex') AS parent_span_id, ${cutText('name')},
+    ${cutText('service_name')}, start_time_unix_nano, duration_ns, status, ${cutText('status_message')}, is_error, ${cutText('error_type')},
+    category, ${cutText('provider')}, ${cutText('model', 'coalesce(response_model, request_model)')}, ${cutText('tool_name')},
+    ${cutText('agent_name')}, input_tokens, output_tokens, cache_read_tokens, time_to_first_token_ms, total_cost, cost_source, usage_scope,
     CASE WHEN jsonb_typeof(events) = 'array' THEN jsonb_array_length(events) ELSE 0 END AS event_count
   FROM sluice.spans WHERE project = $1 AND trace_id = decode($2, 'hex') ORDER BY start_time_unix_nano, span_id LIMIT $3`;
 
 const LOGS = `
   SELECT encode(span_id, 'hex') AS span_id, coalesce(time_unix_nano, observed_time_unix_nano) AS time_unix_nano,
-    severity_number, ${text('severity_text')}, ${text('event_name')}, ${text('body', "body #>> '{}'")}, input_tokens, output_tokens,
+    severity_number, ${cutText('severity_text')}, ${cutText('event_name')}, ${cutText('body', "body #>> '{}'")}, input_tokens, output_tokens,
     cache_read_tokens, total_cost, cost_source, usage_scope, tableoid || ' ' || ctid AS row_id
   FROM sluice.logs WHERE project = $1 AND trace_id = decode($2, 'hex')
   ORDER BY coalesce(time_unix_nano, observed_time_unix_nano) NULLS FIRST, received_at LIMIT $3`;

@@ -5,6 +5,7 @@
 import type { Socket } from 'node:net';
 import pg from 'pg';
 import type { ReaderRow } from '../../component/capabilities/postgres-reader.ts';
+import { lengthOf } from '../../pdata/stored-text.ts';
 
 /** A part ends with the row that reaches this size. */
 const PART_CHARACTERS = 2 * 1024 * 1024;
@@ -50,7 +51,7 @@ export async function* rowParts(source: PartSource, text: string, times: PartTim
       if (result !== undefined) result.rows.length = 0;
       if (isAbandoned) return;
       part.push(row);
-      characters += lengthOf(row);
+      characters += lengthOf([row]);
       if (characters < PART_CHARACTERS) return;
       socket.pause();
       wake();
@@ -108,10 +109,4 @@ export async function* cursorRows(
 function nextSize(rows: number, characters: number): number {
   const fitting = Math.floor((PART_CHARACTERS * rows) / Math.max(1, characters));
   return Math.min(MOST_ROWS, Math.max(1, fitting));
-}
-
-function lengthOf(row: ReaderRow): number {
-  let characters = 0;
-  for (const value of Object.values(row)) characters += typeof value === 'string' ? value.length : 1;
-  return characters;
 }

@@ -131,8 +131,9 @@ export class GroupCommit {
     if (heavy && this.#failed.has(claim)) return Promise.resolve(refusal('overloaded', 'it failed a moment ago'));
     return new Promise((settle) => {
       const waiting = { claim, encoded, bytes, trace, settle };
-      if (heavy) this.#waitingHeavy.push(waiting);
-      else this.#laneFor(waiting).waiting.push(waiting);
+      const lane = this.#laneFor(waiting);
+      if (lane === this.#small) this.#lastSmallMs = this.#now();
+      (heavy ? this.#waitingHeavy : lane.waiting).push(waiting);
       this.#startRuns();
     });
   }
@@ -167,9 +168,7 @@ export class GroupCommit {
 
   /** A ledger that settles one group after the other gets groups of all sizes. */
   #laneFor(waiting: Waiting): Lane {
-    if (this.#concurrentGroups === 1 || isLarge(waiting)) return this.#large;
-    this.#lastSmallMs = this.#now();
-    return this.#small;
+    return this.#concurrentGroups > 1 && !isLarge(waiting) ? this.#small : this.#large;
   }
 
   get #concurrentGroups(): number {
