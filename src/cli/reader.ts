@@ -73,8 +73,8 @@ function partsOf(client: pg.ClientBase, text: string): AsyncGenerator<Part> {
 }
 
 /**
- * The rows of a question in parts of limited size, by a cursor of this name. Within a transaction, the rest of which has
- * no time limit of the server: it would also count the time in which a part is used.
+ * The rows of a question in parts of limited size, by a cursor of this name. Within a transaction. The rest of it has
+ * no time limit of the server, which would also count the time in which a part is used.
  */
 export async function* rowsByCursor(
   { query, parts }: Pick<Reader, 'query' | 'parts'>,
