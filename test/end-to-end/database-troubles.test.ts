@@ -21,6 +21,7 @@ import { PATIENCE_MS } from '../support/patience.ts';
 import { aSpan, aTraceRequest } from '../support/payloads.ts';
 import { makeServer } from '../support/postgres.ts';
 import { postgresConfig } from '../support/postgres-daemon.ts';
+import { signalIfAlive } from '../support/signals.ts';
 
 t.setTimeout(600_000);
 
@@ -111,7 +112,7 @@ const troubles: readonly Trouble[] = [
         sessions = rows.map(({ pid }) => Number(pid));
       });
       process.kill(server.pid() ?? 0, 'SIGSTOP');
-      for (const pid of sessions) process.kill(pid, 'SIGTERM');
+      for (const pid of sessions) signalIfAlive(pid, 'SIGTERM');
     },
     end: async () => void process.kill(server.pid() ?? 0, 'SIGCONT'),
   },
@@ -155,13 +156,13 @@ const setting = (name: string, value: string): Promise<void> =>
     await client.query('SELECT pg_reload_conf()');
   });
 
-/** The server and all its backends. */
+/** The server and all its backends. The server is first: while it is suspended it starts no further backend. */
 function signalAll(signal: NodeJS.Signals): void {
-  const root = server.pid() ?? 0;
-  const children = readdirSync('/proc')
-    .filter((name) => /^\d+$/u.test(name) && parentOf(name) === root)
-    .map(Number);
-  for (const pid of [root, ...children]) process.kill(pid, signal);
+  const root = server.pid();
+  if (root === undefined) throw new Error('the database server does not run');
+  process.kill(root, signal);
+  const children = readdirSync('/proc').filter((name) => /^\d+$/u.test(name) && parentOf(name) === root);
+  for (const pid of children) signalIfAlive(Number(pid), signal);
 }
 
 function parentOf(pid: string): number {
@@ -253,8 +254,8 @@ t.test('a lookup that times out before the database is known to be away', async 
   const status = async (key: string): Promise<number> =>
     (await send(daemon.url, { body: JSON.stringify(aTraceRequest([aSpan()])), authorization: `Bearer ${key}` })).status;
   t.equal(await status(known), 200);
-  signalAll('SIGSTOP');
   t.teardown(async () => signalAll('SIGCONT'));
+  signalAll('SIGSTOP');
   const answers = await Promise.all([status(fresh), status(known)]);
   t.strictSame(answers, [500, 503], 'a key that was never found is 500; the sender of a known key sends again');
   t.equal(timesLogged(daemon, 'takes no data'), 1);

@@ -18,6 +18,7 @@ import { isAlive } from '../../../src/component/process-life.ts';
 import { findRunning } from '../../../src/extensions/postgres/embedded/find-running.ts';
 import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
+import { signalIfAlive } from '../../support/signals.ts';
 
 type Target = 'daemon' | 'server' | 'all';
 
@@ -93,13 +94,7 @@ async function processesIn(folder: string): Promise<number[]> {
   return found;
 }
 
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // The process has ended.
-  }
-}
+const kill = (pid: number): void => signalIfAlive(pid, 'SIGKILL');
 
 async function killTarget(target: Target, { child }: Daemon, folder: string): Promise<void> {
   const own = child.pid ?? 0;
