@@ -4,7 +4,7 @@ import { Agent, request } from 'node:http';
 import { quantile } from '../../../src/cli/bench/figures.ts';
 import { HONEST_KEY, OWNED_TRACE } from './scene.ts';
 
-const REQUEST_EVERY_MS = 25;
+export const REQUEST_EVERY_MS = 25;
 const HEALTH_EVERY_MS = 100;
 const TIMEOUT_MS = 10_000;
 

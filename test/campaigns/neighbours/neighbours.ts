@@ -3,22 +3,27 @@
  * after it. Fails when the honest project gets another answer than 200, or waits longer than the bound.
  *
  *   node dist/test/campaigns/neighbours/neighbours.js
- *     [--seconds 3] [--bound 20] [--floor 100] [--only NAME] [--sibling] [--answers] [--control] [--limited]
+ *     [--seconds 3] [--bound 20] [--floor 100] [--only NAME] [--sibling] [--answers] [--against alone] [--limited]
  *
  * `--seconds` is the time of each attack, `--bound` the allowed ratio of the p99 to the p99 alone, and `--floor` the
  * milliseconds below which a p99 always passes. `--sibling`: the honest client has a key of the hostile project.
- * `--answers`: only the answers are judged, as on a machine with other work. `--control`: each attack is first made on
- * another daemon, which takes the same processor and disk from the honest client but shares nothing else with it. The
- * p99 beside that one is the measure instead of the p99 alone. `--limited`: the daemon and its database have 768 MiB of
- * memory; the kernel may kill none of them, and the daemon may take 512 MiB.
+ * `--answers`: only the answers are judged, as on a machine with other work. `--limited`: the daemon and its database
+ * have 768 MiB of memory; the kernel may kill none of them, and the daemon may take 512 MiB.
+ *
+ * `--against` names the p99 that the p99 beside an attack is compared with. `alone`: before and after the attack.
+ * `daemon`: beside the same attack on another daemon, which takes the same processor and disk from the honest client but
+ * shares nothing else with it. `database`: that of a plain client that commits rows into the database of the attacked
+ * daemon meanwhile. What the honest client waits longer than that is time of the daemon.
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { readArguments, refuseArguments } from '../../../bench/arguments.ts';
 import { printHead, printRow } from '../../../bench/table.ts';
 import { ATTACKS } from './attacks.ts';
+import { quantile } from '../../../src/cli/bench/figures.ts';
 import { Honest, quantileOf, type Seen } from './honest.ts';
 import type { DaemonFigures } from './daemon-watch.ts';
+import { DirectCommits } from './direct-commits.ts';
 import { HONEST_KEY, type Ports, type Scene, SIBLING_KEY, startScene } from './scene.ts';
 
 /** The time of an attack before the measurement, in which some make their bodies. */
@@ -36,12 +41,14 @@ const { values } = readArguments(import.meta.url, {
     only: { type: 'string' },
     sibling: { type: 'boolean', default: false },
     answers: { type: 'boolean', default: false },
-    control: { type: 'boolean', default: false },
+    against: { type: 'string', default: 'alone' },
     limited: { type: 'boolean', default: false },
   },
 });
 const [seconds, bound, floor] = [Number(values.seconds), Number(values.bound), Number(values.floor)];
 if (!(seconds > 0) || !(bound > 0) || !(floor >= 0)) refuseArguments('--seconds, --bound and --floor are numbers');
+const { against } = values;
+if (!['alone', 'daemon', 'database'].includes(against)) refuseArguments('--against is alone, daemon or database');
 const names = Object.keys(ATTACKS).filter((name) => values.only === undefined || name.includes(values.only));
 if (names.length === 0) refuseArguments(`there is no attack "${values.only}"`);
 
@@ -53,22 +60,21 @@ const refusedOf = ({ refused }: Seen): string =>
 interface Measured {
   readonly seen: Seen;
   readonly alone: readonly Seen[];
-  /** Beside the same attack on another daemon. */
-  readonly control: Seen | null;
+  /** Times that the attack is compared with; null: those alone. */
+  readonly control: readonly number[] | null;
   readonly daemon: DaemonFigures;
 }
 
-const p99Of = (...seen: readonly Seen[]): number => quantileOf(seen, 0.99);
-
 /** The p99 that the attack is compared with. */
-const p99WithoutAttack = ({ alone, control }: Measured): number => p99Of(...(control === null ? alone : [control]));
+const comparedP99 = ({ alone, control }: Measured): number =>
+  control === null ? quantileOf(alone, 0.99) : quantile(control, 0.99);
 
 function row(name: string, measured: Measured): readonly string[] {
   const { seen, alone, control, daemon } = measured;
   const quantiles = [0.5, 0.99, 1].map((part) => milliseconds(quantileOf([seen], part)));
   const before = [0.99, 1].map((part) => milliseconds(quantileOf(alone, part)));
-  const beside = control === null ? '–' : milliseconds(p99Of(control));
-  const ratio = (p99Of(seen) / p99WithoutAttack(measured)).toFixed(1);
+  const beside = control === null ? '–' : milliseconds(quantile(control, 0.99));
+  const ratio = (quantileOf([seen], 0.99) / comparedP99(measured)).toFixed(1);
   const processor = `${(daemon.processor * 100).toFixed(0)} %`;
   const times = [...quantiles, ...before, beside, ratio, milliseconds(seen.healthWorst)];
   const waits = [daemon.blockedMs, daemon.queueMs, daemon.databaseMs].map(milliseconds);
@@ -98,7 +104,8 @@ async function startClaimed(limitBytes: number | null): Promise<Scene> {
 }
 
 const scene = await startClaimed(values.limited ? LIMIT_BYTES : null);
-const controlScene = values.control ? await startClaimed(null) : null;
+const other = against === 'daemon' ? await startClaimed(null) : null;
+const direct = against === 'database' ? await DirectCommits.open(scene.dataFolder) : null;
 const honest = new Honest(scene.ports.http, values.sibling ? SIBLING_KEY : HONEST_KEY);
 const faults: string[] = [];
 try {
@@ -109,14 +116,17 @@ try {
   const daemon = ['worst /health ms', 'loop blocked ms', 'worst queue ms', 'worst database ms', 'processor'];
   printHead(['beside', 'requests', 'not 200', ...times, ...daemon]);
   for (const name of names) {
-    const control = controlScene === null ? null : (await besides(name, controlScene.ports))[0];
+    const besideOther = other === null ? null : (await besides(name, other.ports))[0].times;
+    direct?.clear();
     const [seen, daemon] = await besides(name, scene.ports);
+    const control = direct?.times ?? besideOther;
     const after = await honest.watch(seconds * 1000);
     const measured = { seen, alone: [before, after], control, daemon };
     printRow(row(name, measured));
     if (seen.refused.size > 0) faults.push(`${name}: ${refusedOf(seen)}`);
-    if (!values.answers && p99Of(seen) > Math.max(bound * p99WithoutAttack(measured), floor))
-      faults.push(`${name}: p99 ${milliseconds(p99Of(seen))} ms`);
+    const p99 = quantileOf([seen], 0.99);
+    if (!values.answers && p99 > Math.max(bound * comparedP99(measured), floor))
+      faults.push(`${name}: p99 ${milliseconds(p99)} ms`);
     before = after;
     if (scene.ended() !== null) throw new Error(`the daemon ended with ${scene.ended()} beside "${name}"`);
     if (values.limited && scene.memory().kills > 0) throw new Error(`a process was killed for memory beside "${name}"`);
@@ -128,7 +138,8 @@ try {
   }
 } finally {
   honest.close();
-  await Promise.all([scene.stop(), controlScene?.stop()]);
+  await direct?.close();
+  await Promise.all([scene.stop(), other?.stop()]);
 }
 for (const fault of faults) console.error(`FAILED: ${fault}`);
 console.log(faults.length === 0 ? 'neighbours: every request was answered 200' : 'neighbours: failed');

@@ -37,6 +37,8 @@ export interface MemoryFigures {
 
 export interface Scene {
   readonly ports: Ports;
+  /** `data_dir` of the daemon. */
+  readonly dataFolder: string;
   memory(): MemoryFigures;
   /** Of the daemon, since the last call. */
   figures(): Promise<DaemonFigures>;
@@ -45,8 +47,10 @@ export interface Scene {
   stop(): Promise<void>;
 }
 
+const dataFolderIn = (folder: string): string => join(folder, 'data');
+
 const configOf = (folder: string, { http, grpc }: Ports): string => `
-extensions: { postgres: { data_dir: ${folder}/data } }
+extensions: { postgres: { data_dir: ${dataFolderIn(folder)} } }
 receivers:
   otlp: { protocols: { http: { endpoint: "127.0.0.1:${http}" }, grpc: { endpoint: "127.0.0.1:${grpc}" } } }
 processors:
@@ -114,7 +118,8 @@ export async function startScene(limitBytes: number | null): Promise<Scene> {
       throw new Error(`the daemon does not serve; see ${folder}/log`);
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
-  return { ports, memory, figures, ended: () => child.exitCode ?? child.signalCode, stop };
+  const dataFolder = dataFolderIn(folder);
+  return { ports, dataFolder, memory, figures, ended: () => child.exitCode ?? child.signalCode, stop };
 }
 
 const isServing = (port: number): Promise<boolean> =>

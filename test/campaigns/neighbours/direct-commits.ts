@@ -1,0 +1,60 @@
+/** A plain client of the daemon's database: it commits one row at a time, at the rate of the honest project. */
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { findRunning } from '../../../src/extensions/postgres/embedded/find-running.ts';
+import { REQUEST_EVERY_MS } from './honest.ts';
+
+const QUIET = { info: () => undefined, warn: () => undefined };
+/** About the row of a small span. */
+const ROW_BYTES = 300;
+const CONNECTIONS = 4;
+
+export class DirectCommits {
+  readonly #pool: pg.Pool;
+  readonly #running: Promise<void>;
+  #times: number[] = [];
+  #ended = false;
+
+  private constructor(pool: pg.Pool) {
+    this.#pool = pool;
+    this.#running = this.#commit();
+  }
+
+  static async open(dataFolder: string): Promise<DirectCommits> {
+    const address = await findRunning({ dataDir: dataFolder, host: process, log: QUIET });
+    const pool = new pg.Pool({ ...address, max: CONNECTIONS });
+    await pool.query('CREATE TABLE public.direct_commits (id bytea PRIMARY KEY, content bytea NOT NULL)');
+    return new DirectCommits(pool);
+  }
+
+  /** Milliseconds of each commit since `clear`. */
+  get times(): readonly number[] {
+    return this.#times;
+  }
+
+  clear(): void {
+    this.#times = [];
+  }
+
+  async close(): Promise<void> {
+    this.#ended = true;
+    await this.#running;
+    await this.#pool.end();
+  }
+
+  async #commit(): Promise<void> {
+    const work: Promise<void>[] = [];
+    while (!this.#ended) {
+      work.push(this.#insert());
+      await new Promise((resolve) => setTimeout(resolve, REQUEST_EVERY_MS));
+    }
+    await Promise.all(work);
+  }
+
+  async #insert(): Promise<void> {
+    const started = performance.now();
+    const values = [randomBytes(16), randomBytes(ROW_BYTES)];
+    await this.#pool.query('INSERT INTO public.direct_commits VALUES ($1, $2)', values);
+    this.#times.push(performance.now() - started);
+  }
+}
