@@ -58,13 +58,13 @@ const refusalOf = ({ why, hint }: Unread): ArchivedAnswer => ({
 async function answerOf(
   database: Database,
   reader: PostgresReader,
-  { path, projects, seesContent }: ArchivedQuestion,
+  { path, headers, projects, seesContent }: ArchivedQuestion,
 ): Promise<ArchivedAnswer> {
   const administration = new Administration(database, BY);
   const people = new PostgresPeople(database);
   const api = new DatabaseApi({ reader, administration, people, projects, seesContent });
   try {
-    return { reply: await api.reply(path, wholeOf) };
+    return { reply: await api.reply(path, wholeOf, headers) };
   } catch (error) {
     if (!(error instanceof ApiFault)) throw error;
     const { code, message, hint } = error;
@@ -73,26 +73,36 @@ async function answerOf(
 }
 
 async function wholeOf(reply: Reply): Promise<WholeReply> {
-  if (reply.kind !== 'lines' && reply.kind !== 'download') {
-    const kind = reply.kind === 'text' ? 'text' : 'json_text';
-    return { kind, text: requireSize(await textOf(reply)) };
+  const { kind, status = 200 } = reply;
+  switch (kind) {
+    case 'lines':
+      return { kind, status, text: (await bytesOf(reply.pieces)).toString() };
+    case 'download': {
+      const { name, type, pieces } = reply;
+      return { kind, status, text: (await bytesOf(pieces)).toString('base64'), name, type };
+    }
+    case 'bytes':
+      return { kind, status, text: (await bytesOf([reply.bytes])).toString('base64'), type: reply.type };
+    default: {
+      const text = await textOf(reply);
+      if (text.length > MOST_BYTES) throw tooLarge();
+      return { kind: kind === 'text' ? 'text' : 'json_text', status, text };
+    }
   }
+}
+
+type Pieces = AsyncIterable<string | Uint8Array> | Iterable<Uint8Array>;
+
+async function bytesOf(pieces: Pieces): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const piece of reply.pieces) {
+  for await (const piece of pieces) {
     const chunk = Buffer.from(piece as Uint8Array);
     size += chunk.length;
     if (size > MOST_BYTES) throw tooLarge();
     chunks.push(chunk);
   }
-  const bytes = Buffer.concat(chunks);
-  if (reply.kind === 'lines') return { kind: 'lines', text: bytes.toString() };
-  return { kind: 'download', text: bytes.toString('base64'), name: reply.name, type: reply.type };
-}
-
-function requireSize(text: string): string {
-  if (text.length > MOST_BYTES) throw tooLarge();
-  return text;
+  return Buffer.concat(chunks);
 }
 
 const tooLarge = (): ConsoleError =>

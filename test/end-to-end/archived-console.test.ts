@@ -31,13 +31,22 @@ t.teardown(async () => {
 });
 await daemon.until('the console is open');
 
-async function ask(path: string, method = 'GET'): Promise<{ readonly status: number; readonly text: string }> {
-  const answer = await fetch(`http://127.0.0.1:${port}${API}${path}`, {
-    method,
-    headers: { origin: `http://127.0.0.1:${port}` },
-  });
-  return { status: answer.status, text: await answer.text() };
+interface Answer {
+  readonly status: number;
+  readonly type: string | null;
+  readonly text: string;
 }
+
+async function fetchPath(path: string, init: RequestInit): Promise<Answer> {
+  const answer = await fetch(`http://127.0.0.1:${port}${path}`, init);
+  const bytes = Buffer.from(await answer.arrayBuffer());
+  return { status: answer.status, type: answer.headers.get('content-type'), text: bytes.toString('latin1') };
+}
+
+const ask = (path: string, method = 'GET'): Promise<Answer> =>
+  fetchPath(`${API}${path}`, { method, headers: { origin: `http://127.0.0.1:${port}` } });
+const askFor = (path: string, headers: Readonly<Record<string, string>>): Promise<Answer> =>
+  fetchPath(path, { headers });
 
 const agent = traces['agent']?.id ?? '';
 const midnight = traces['midnight']?.id ?? '';
@@ -52,15 +61,33 @@ const PATHS = [
   `/projects/blog/traces/${agent}`,
   `/projects/shop/traces/${midnight}/spans`,
 ];
+/** Of the APIs of Tempo and Jaeger. The project is named by the query or the header. */
+const SHOP = { 'x-scope-orgid': 'shop' };
+const FOREIGN: readonly (readonly [path: string, headers: Readonly<Record<string, string>>])[] = [
+  [`/tempo/api/traces/${agent}`, SHOP],
+  [`/tempo/api/traces/${agent.replace(/^0+/u, '')}?project=shop`, { accept: 'application/protobuf' }],
+  [`/tempo/api/v2/traces/${agent}`, SHOP],
+  [`/tempo/api/v2/traces/${agent}`, { ...SHOP, accept: 'application/protobuf' }],
+  [`/jaeger/api/traces/${agent}`, SHOP],
+  [`/jaeger/api/v3/traces/${agent.toUpperCase()}?project=shop`, {}],
+  [`/tempo/api/traces/${agent}`, { 'x-scope-orgid': 'blog' }],
+  [`/jaeger/api/traces/${agent}`, { 'x-scope-orgid': 'blog' }],
+  [`/tempo/api/traces/${agent}`, {}],
+  [`/jaeger/api/traces/${agent}`, {}],
+];
 const all = async () => {
   const found = [];
   for (const path of PATHS) found.push(await ask(path));
+  for (const [path, headers] of FOREIGN) found.push(await askFor(path, headers));
   return found;
 };
 const before = await all();
 t.same(
   before.map(({ status }) => status),
-  PATHS.map((_, index) => (index === 10 || index === 11 ? 404 : 200)),
+  [
+    ...PATHS.map((_, index) => (index === 10 || index === 11 ? 404 : 200)),
+    ...FOREIGN.map((_, index) => [200, 404, 400][Math.max(0, Math.floor((index - 4) / 2))]),
+  ],
 );
 
 t.test('a trace of an archived day', async (t) => {
@@ -72,7 +99,8 @@ t.test('a trace of an archived day', async (t) => {
     ))
       await scene.query(`DROP TABLE sluice.${row['name']}`);
   t.match(JSON.parse((await ask(OF_AGENT)).text), { span_count: 4 });
-  for (const [index, answer] of (await all()).entries()) t.same(answer, before[index], PATHS[index] ?? '');
+  for (const [index, answer] of (await all()).entries())
+    t.same(answer, before[index], PATHS[index] ?? FOREIGN[index - PATHS.length]?.[0] ?? '');
   const began = performance.now();
   await ask(OF_AGENT);
   t.comment(`a further request: ${Math.round(performance.now() - began)} ms`);
@@ -91,7 +119,9 @@ t.test('the process shows no more than the caller may see', async (t) => {
     { path, projects: ['blog'], seesContent: true },
     { path: `${API}/traces/${agent}`, projects: ['blog'], seesContent: true },
     { path: `${API}/people`, projects: null, seesContent: true },
-  ];
+    { path: `/tempo/api/v2/traces/${agent}`, projects: ['shop'], seesContent: false },
+    { path: `/jaeger/api/traces/${agent}?project=shop`, projects: ['blog'], seesContent: true },
+  ].map((question) => ({ ...question, headers: {} }));
   child.stdin.end(questions.map((question) => `${JSON.stringify(question)}\n`).join(''));
   const lines: string[] = [];
   for await (const line of createInterface({ input: child.stdout })) lines.push(line);
@@ -100,7 +130,10 @@ t.test('the process shows no more than the caller may see', async (t) => {
   t.match(texts[0], /another \\\\N one/u);
   t.match(texts[1], /"span_id"/u);
   t.notMatch(texts[1], /one|hello|"attributes"/u);
-  t.same(texts.slice(2), ['forbidden', 'not_found', 'not_found', 'forbidden']);
+  t.same(texts.slice(2, 6), ['forbidden', 'not_found', 'not_found', 'forbidden']);
+  t.match(texts[6], /"spanId"/u);
+  t.notMatch(texts[6], /one|hello/u);
+  t.match(answers[7], { reply: { status: 404, text: /"data":null/u } });
 });
 
 t.test('lists and sums say from which time on they are complete', async (t) => {
@@ -120,6 +153,12 @@ t.test('without its claim a trace is searched', async (t) => {
   t.match(JSON.parse((await ask(`/traces/${id}`)).text), { project: 'shop' });
   t.match(JSON.parse((await ask(`/projects/shop/traces/${id}/spans/${spanIdOf(8)}`)).text), { span_id: spanIdOf(8) });
   t.equal((await ask(`/projects/shop/traces/${'ab'.repeat(16)}`)).status, 404);
+  t.match(await askFor(`/tempo/api/v2/traces/${id}`, SHOP), { status: 200, text: /"resourceSpans":\[\{/u });
+  t.match(await askFor(`/tempo/api/traces/${'ab'.repeat(16)}`, SHOP), { status: 404, text: 'trace not found' });
+  t.match(await askFor(`/jaeger/api/traces/${'ab'.repeat(16)}`, SHOP), {
+    status: 404,
+    text: /"msg":"trace not found"/u,
+  });
 });
 
 t.test('a trace that was removed is not shown, although the archive still has it', async (t) => {
@@ -143,4 +182,9 @@ t.test('an archive that cannot be read is named', async (t) => {
   t.match(JSON.parse(text), {
     error: { code: 'archive_unavailable', message: /cannot be read: no run has recorded where they are/u },
   });
+  const why = /cannot be read: no run has recorded where they are/u;
+  t.match(await askFor(`/tempo/api/traces/${midnight}`, SHOP), { status: 503, type: /^text\/plain/u, text: why });
+  const jaeger = await askFor(`/jaeger/api/traces/${midnight}`, SHOP);
+  t.match(jaeger, { status: 503, type: 'application/json' });
+  t.match(JSON.parse(jaeger.text), { data: null, errors: [{ code: 503, msg: why }] });
 });

@@ -1,7 +1,7 @@
 /** A route below `/jaeger`: the project of the caller, and errors in the shape of Jaeger's API. */
 import { ConsoleError } from '../errors.ts';
 import { asConsoleError } from '../server/failures.ts';
-import { ownProjectOf } from '../server/own-project.ts';
+import { replyInOwnProject } from '../server/own-project.ts';
 import { type Reply, type RequestContext, type Route, readRoute } from '../server/route.ts';
 
 export type JaegerHandle = (context: RequestContext) => Promise<Reply> | Reply;
@@ -22,8 +22,7 @@ export const v3Route = (path: string, handle: JaegerHandle): Route =>
 function jaegerRoute(path: string, handle: JaegerHandle, write: (error: ConsoleError) => object): Route {
   return readRoute(path, async (context) => {
     try {
-      const project = { value: await ownProjectOf(context) };
-      return await handle(Object.create(context, { project }) as RequestContext);
+      return await replyInOwnProject(context, handle);
     } catch (error) {
       const known = asConsoleError(error);
       // The server logs a fault of the console itself.

@@ -38,14 +38,18 @@ export class DatabaseApi implements Api {
   }
 
   /** `whole` reads the reply to its end. */
-  async reply<Result>(url: string, whole: (reply: Reply) => Promise<Result>): Promise<Result> {
+  async reply<Result>(
+    url: string,
+    whole: (reply: Reply) => Promise<Result>,
+    headers: RequestContext['headers'] = {},
+  ): Promise<Result> {
     try {
       // Not a URL, which would read ".." as the segment above.
       const [path = '', query = ''] = url.split('?');
       const match = this.#router.find('GET', path);
       if (!match.route.readToken) throw new ConsoleError('forbidden');
       await this.#checkProject(match.parameters.get('project'));
-      return await whole(await match.route.handle(this.#contextOf(match, new URLSearchParams(query))));
+      return await whole(await match.route.handle(this.#contextOf(match, new URLSearchParams(query), headers)));
     } catch (error) {
       const { code, message, hint, at } = asConsoleError(error);
       if (code === 'internal') throw error;
@@ -60,16 +64,17 @@ export class DatabaseApi implements Api {
     if (!known.includes(name)) throw new ConsoleError('not_found', { message: 'There is no such project.' });
   }
 
-  #contextOf({ parameters }: Match, query: URLSearchParams): RequestContext {
+  #contextOf({ parameters }: Match, query: URLSearchParams, headers: RequestContext['headers']): RequestContext {
     const { reader, administration, people, projects, seesContent } = this.#parts;
     const caller: Caller = { by: 'none', id: '', name: 'sluice mcp', role: 'viewer', projects, seesContent };
     const parameter = (name: string): string => parameters.get(name) ?? '';
     const refuse = (): Promise<never> => Promise.reject(new ConsoleError('forbidden'));
     const nothing = (): void => undefined;
     return {
-      ...{ caller, query, reader, administration, people, parameter },
+      ...{ caller, query, headers, reader, administration, people, parameter },
       project: parameter('project'),
-      headers: {},
+      // The reader has the archived rows already.
+      archived: () => Promise.resolve(null),
       body: {},
       signal: this.#signal,
       actor: { id: null, name: caller.name },

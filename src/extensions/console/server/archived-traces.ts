@@ -7,7 +7,7 @@ import type { CommandSession, OwnCommands } from '../../../component/capabilitie
 import { dayOfNs, IS_DROPPED, NEAR_NS } from '../../../component/archived-day.ts';
 import type { Logger } from '../../../component/logger.ts';
 import { CONSOLE_ERRORS, ConsoleError, type ConsoleErrorCode } from '../errors.ts';
-import type { Caller, DownloadReply, Reply, RequestReader } from './route.ts';
+import type { BytesReply, Caller, DownloadReply, Reply, RequestContext, RequestReader } from './route.ts';
 import { API } from './route.ts';
 import type { Match } from './router.ts';
 
@@ -15,8 +15,8 @@ import type { Match } from './router.ts';
 export const COMMAND = 'archived-trace';
 
 /** A line of its input. */
-export interface ArchivedQuestion extends Pick<Caller, 'projects' | 'seesContent'> {
-  /** A path of the API with its query. */
+export interface ArchivedQuestion extends Pick<Caller, 'projects' | 'seesContent'>, Pick<RequestContext, 'headers'> {
+  /** A path of the API, or of that of Tempo or Jaeger, with its query. */
   readonly path: string;
 }
 
@@ -25,13 +25,15 @@ export type ArchivedAnswer =
   | { readonly reply: WholeReply }
   | { readonly refusal: { readonly code: string; readonly message: string; readonly hint: string | null } };
 
-export interface WholeReply {
-  readonly kind: 'json_text' | 'lines' | 'text' | 'download';
-  /** Of a download in base64. */
+export type WholeReply = {
+  readonly status: number;
+  /** Of a download and of bytes in base64. */
   readonly text: string;
-  readonly name?: string;
-  readonly type?: DownloadReply['type'];
-}
+} & (
+  | { readonly kind: 'json_text' | 'lines' | 'text' }
+  | { readonly kind: 'download'; readonly name: string; readonly type: DownloadReply['type'] }
+  | { readonly kind: 'bytes'; readonly type: BytesReply['type'] }
+);
 
 export interface Limits {
   /** Processes at once. */
@@ -45,6 +47,7 @@ export interface Limits {
 
 const LIMITS: Limits = { processes: 2, answerMs: 60_000, idleMs: 30_000, lifeMs: 120_000 };
 const TRACE_ID = /^[0-9a-f]{32}$/iu;
+const ID_DIGITS = 32;
 const LATEST_NS = '9000000000000000000';
 const ARRIVED = '(extract(epoch FROM t.created_at) * 1000)::int8 * 1000000';
 const FIRST = `(greatest(coalesce(t.first_ns, ${ARRIVED}), ${NEAR_NS}) - ${NEAR_NS})`;
@@ -59,11 +62,12 @@ const IS_ARCHIVED = `
         OR (j.min_ns <= ${LAST} AND j.max_ns >= ${FIRST}))
       AND ${IS_DROPPED}) AS archived`;
 
-/** The trace of a request that may need the lake, else null. */
+/** The trace of a request that may need the lake, else null. The APIs of others take ids without leading zeros. */
 export function archivedTraceOf({ route, parameters }: Match): string | null {
-  const trace = parameters.get('trace') ?? '';
-  const isOfTrace = route.path.startsWith(API) && route.path.includes('{trace}');
-  return isOfTrace && TRACE_ID.test(trace) ? trace.toLowerCase() : null;
+  const trace = parameters.get('trace');
+  if (trace === undefined) return null;
+  const id = route.path.startsWith(API) ? trace : trace.padStart(ID_DIGITS, '0');
+  return TRACE_ID.test(id) ? id.toLowerCase() : null;
 }
 
 export class ArchivedTraces {
@@ -215,14 +219,17 @@ function replyOf(answer: ArchivedAnswer): Reply {
     const known: ConsoleErrorCode = isCode(code) ? code : 'internal';
     throw new ConsoleError(known, { message, ...(hint === null ? {} : { hint }) });
   }
-  const { kind, text, name = '', type = 'text/plain' } = answer.reply;
-  switch (kind) {
+  const { reply } = answer;
+  const { status, text } = reply;
+  switch (reply.kind) {
     case 'lines':
-      return { kind, pieces: only(text) };
+      return { kind: 'lines', status, pieces: only(text) };
     case 'download':
-      return { kind, name, type, pieces: only(Buffer.from(text, 'base64')) };
+      return { ...reply, pieces: only(Buffer.from(text, 'base64')) };
+    case 'bytes':
+      return { ...reply, bytes: Buffer.from(text, 'base64') };
     default:
-      return { kind, text };
+      return { kind: reply.kind, status, text };
   }
 }
 

@@ -1,12 +1,19 @@
-/** The project of a request whose path names none, because the path is that of another product's API. */
+/** A request whose path names no project, because the path is that of another product's API. */
 import { ConsoleError } from '../errors.ts';
-import type { RequestContext } from './route.ts';
+import type { Reply, RequestContext, Route } from './route.ts';
 
 /** The header that Grafana's data sources can be given for a tenant. */
 const HEADER = 'x-scope-orgid';
 
+/** The reply of the handler, which gets the project; of a trace of archived days, that of the process with them. */
+export async function replyInOwnProject(context: RequestContext, handle: Route['handle']): Promise<Reply> {
+  const project = await ownProjectOf(context);
+  const archived = await context.archived(project);
+  return archived ?? handle(Object.create(context, { project: { value: project } }) as RequestContext);
+}
+
 /** The caller's only project, or the one that the parameter `project` or the header names. */
-export async function ownProjectOf({ administration, caller, headers, query }: RequestContext): Promise<string> {
+async function ownProjectOf({ administration, caller, headers, query }: RequestContext): Promise<string> {
   const named = query.get('project') ?? headers[HEADER] ?? '';
   if (named !== '' && caller.projects?.includes(named) === false) throw new ConsoleError('not_found');
   if (named !== '') return named;

@@ -21,7 +21,7 @@ import { asConsoleError } from './failures.ts';
 import { type Places, QueryTurns } from './limits.ts';
 import type { Names } from './names.ts';
 import { RequestReaders } from './request-reader.ts';
-import type { Caller, Reply, RequestContext } from './route.ts';
+import { API, type Caller, type Reply, type RequestContext } from './route.ts';
 import type { Match, Router } from './router.ts';
 import { send, sendError, sendFile, textOf } from './sending.ts';
 import type { StaticFiles } from './static-files.ts';
@@ -124,19 +124,28 @@ export class Requests {
     sender: { readonly caller: Caller; readonly body: Readonly<Record<string, unknown>> },
   ): Promise<Reply> {
     const context = this.#contextOf(exchange, match, sender);
-    const { archived } = this.#parts;
-    const trace = archived === null ? null : archivedTraceOf(match);
-    if (archived === null || trace === null) return match.route.handle(context);
-    if (match.route.changes) {
-      const reply = await match.route.handle(context);
-      archived.forget(trace);
+    const { route, parameters } = match;
+    if (route.changes) {
+      const reply = await route.handle(context);
+      const trace = archivedTraceOf(match);
+      if (trace !== null) this.#parts.archived?.forget(trace);
       return reply;
     }
-    const project = match.parameters.get('project') ?? null;
-    if (!(await archived.mayHave(context.reader, trace, project))) return match.route.handle(context);
-    const { projects, seesContent } = sender.caller;
-    const path = `${exchange.path}?${exchange.query}`;
-    return archived.answer(trace, { path, projects, seesContent }, exchange.signal);
+    // Routes of the APIs of others find the project first.
+    const reply = route.path.startsWith(API) ? await context.archived(parameters.get('project') ?? null) : null;
+    return reply ?? route.handle(context);
+  }
+
+  async #archivedReply(
+    { path, query, signal }: Exchange,
+    match: Match,
+    { caller: { projects, seesContent }, headers, reader }: Pick<RequestContext, 'caller' | 'headers' | 'reader'>,
+    project: string | null,
+  ): Promise<Reply | null> {
+    const { archived } = this.#parts;
+    const trace = archivedTraceOf(match);
+    if (archived === null || trace === null || !(await archived.mayHave(reader, trace, project))) return null;
+    return archived.answer(trace, { path: `${path}?${query}`, headers, projects, seesContent }, signal);
   }
 
   /** The checks that need no login: the name of the console, and the site that the request comes from. */
@@ -216,27 +225,28 @@ export class Requests {
 
   #contextOf(
     exchange: Exchange,
-    { parameters }: Match,
+    match: Match,
     { caller, body }: { readonly caller: Caller; readonly body: Readonly<Record<string, unknown>> },
   ): RequestContext {
     const { request, query, host, signal } = exchange;
     const { administration, people, logins, daemon, service, refused, logger, now } = this.#parts;
     const actor: Actor = { id: caller.by === 'token' || caller.id === '' ? null : caller.id, name: caller.name };
     const parameter = (name: string): string => {
-      const value = parameters.get(name);
+      const value = match.parameters.get(name);
       if (value === undefined) throw new Error(`the path of the route has no {${name}}`);
       return value;
     };
+    const headers = visibleHeaders(request);
+    const reader = this.#readers.for(`${caller.by}:${caller.id}`, signal);
     return {
-      ...{ caller, query, body, signal, actor, people, logger, now, parameter },
+      ...{ caller, query, body, signal, actor, people, logger, now, parameter, headers, reader },
       get project() {
         return parameter('project');
       },
-      headers: visibleHeaders(request),
+      archived: (project) => this.#archivedReply(exchange, match, { caller, headers, reader }, project),
       read: (path) => this.#read(exchange, caller, path),
       mcp: this.#parts.mcp,
       rowThread: this.#parts.rowThread,
-      reader: this.#readers.for(`${caller.by}:${caller.id}`, signal),
       administration: administration(actor),
       login: logins.for({ ...arrivalOf(request), host, actor }),
       daemon: daemon(),

@@ -71,6 +71,11 @@ export interface RequestContext {
   /** Aborts when the client has gone away or the console stops. */
   readonly signal: AbortSignal;
   readonly reader: RequestReader;
+  /**
+   * The reply to this request from the process that reads archived days. Null when the path has no trace, or PostgreSQL
+   * has all of it. `project`: of the trace; null: any. Rejects with a `ConsoleError`.
+   */
+  archived(project: string | null): Promise<Reply | null>;
   /** Changes are audited with the caller. */
   readonly administration: ProjectAdministration;
   readonly people: People;

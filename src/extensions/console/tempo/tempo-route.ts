@@ -1,13 +1,12 @@
 /** A route below `/tempo`: the project of the caller, and errors as text, which Grafana shows as it is. */
 import { asConsoleError } from '../server/failures.ts';
-import { ownProjectOf } from '../server/own-project.ts';
+import { replyInOwnProject } from '../server/own-project.ts';
 import { type Reply, type RequestContext, type Route, readRoute, text } from '../server/route.ts';
 
 export const tempoRoute = (path: string, handle: (context: RequestContext) => Promise<Reply> | Reply): Route =>
   readRoute(`/tempo/api${path}`, async (context) => {
     try {
-      const project = { value: await ownProjectOf(context) };
-      return await handle(Object.create(context, { project }) as RequestContext);
+      return await replyInOwnProject(context, handle);
     } catch (error) {
       const { code, message, hint, status } = asConsoleError(error);
       // The server logs a fault of the console itself.

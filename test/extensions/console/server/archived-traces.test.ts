@@ -9,7 +9,7 @@ import type { Teardown } from '../../../support/postgres.ts';
 const nothing = (): void => undefined;
 const LOGGER = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 const LIMITS: Limits = { processes: 2, answerMs: 60_000, idleMs: 60_000, lifeMs: 60_000 };
-const QUESTION = { path: '/api/v1/traces/x', projects: null, seesContent: true };
+const QUESTION = { path: '/api/v1/traces/x', headers: {}, projects: null, seesContent: true };
 const LIVE = new AbortController().signal;
 const [A, B, C] = ['a', 'b', 'c'].map((digit) => digit.repeat(32)) as [string, string, string];
 
