@@ -11,9 +11,9 @@
  * have 768 MiB of memory; the kernel may kill none of them, and the daemon may take 512 MiB.
  *
  * `--against` names the p99 that the p99 beside an attack is compared with. `alone`: before and after the attack.
- * `daemon`: beside the same attack on another daemon, which takes the same processor and disk from the honest client but
- * shares nothing else with it. `database`: that of a plain client that commits rows into the database of the attacked
- * daemon meanwhile. What the honest client waits longer than that is time of the daemon.
+ * `daemon`: beside the same attack on another daemon, which takes the same processor and disk from the honest client
+ * but shares nothing else with it. `database`: that of a plain client that commits rows into the database of the
+ * attacked daemon meanwhile. What the honest client waits longer than that is time of the daemon.
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
