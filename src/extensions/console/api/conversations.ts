@@ -8,7 +8,7 @@ import { withUsage } from '../filter/fields.ts';
 import { Parameters } from '../filter/parameters.ts';
 import { jsonText, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
 import { completenessOf } from './completeness.ts';
-import { readCursor, TIME_PART, TRACE_PART, writeCursor } from './cursor.ts';
+import { isCount, isStoredTime, isTraceId, type PartCheck, readCursor, writeCursor } from './cursor.ts';
 import { LOG_NS, logsIn, readLoggedTurn, recordsOf, untracedUsage } from './logged-conversation.ts';
 import { allOf, conditionsOf, environmentCondition, LATEST_NS, limitOf, rangeOf } from './question.ts';
 import { IS_STEP, stepJson } from './steps.ts';
@@ -23,6 +23,8 @@ const ENOUGH_MS = 1500;
 const FIRST_WORDS = 400;
 const TURNS = 20;
 const STEPS = 100;
+/** The position of a log record has no trace. */
+const isTraceIdOrNone: PartCheck = (part) => part === '' || isTraceId(part);
 
 /** The spans of a conversation, by the index of its beginning. */
 const spansIn = (conversation: string): string =>
@@ -74,7 +76,7 @@ export const listConversations = readRoute(`${PROJECT}/conversations`, async (co
   const question = ['conversations', project, query.get('q') ?? '', query.get('env') ?? ''];
   const { from, until } = rangeOf(context);
   const limit = limitOf(context, DEFAULT_LIMIT, HIGHEST_LIMIT);
-  const started = readCursor(query.get('cursor'), question, [TIME_PART, TIME_PART, /^(?:[0-9a-f]{32})?$/u]);
+  const started = readCursor(query.get('cursor'), question, [isStoredTime, isStoredTime, isTraceIdOrNone]);
   const [end = String(until), ns = end, id = ''] = started ?? [];
   const text = pageStatement(
     { ...conditions, trace: traces },
@@ -220,7 +222,7 @@ export const listTurns = readRoute(`${PROJECT}/conversations/{conversation}/turn
   );
   const hasSpans = known?.['has_spans'] === true;
   if (!hasSpans && known?.['has_logs'] !== true) throw new ConsoleError('not_found');
-  const parts = hasSpans ? [TIME_PART, TRACE_PART] : [TIME_PART, /^\d{1,9}$/u];
+  const parts = [isStoredTime, hasSpans ? isTraceId : isCount];
   const [ns = String(LATEST_NS), id = ''] = readCursor(query.get('cursor'), question, parts) ?? [];
   const [summary = ''] = await readRows(context, [conversation]);
   if (!hasSpans) {

@@ -1,6 +1,7 @@
 /** Positions in a list, as opaque texts. A cursor belongs to one question: with another filter it is refused. */
 import { createHash } from 'node:crypto';
 import { ConsoleError } from '../errors.ts';
+import { LATEST_NS } from './question.ts';
 
 const VERSION = 1;
 const MAX_LENGTH = 2048;
@@ -13,15 +14,22 @@ export function writeCursor(question: readonly string[], place: Place): string {
   return Buffer.from(JSON.stringify([VERSION, hashOf(question), ...place])).toString('base64url');
 }
 
-/** Null: from the beginning. `parts`: what each part of the place looks like. */
-export function readCursor(text: string | null, question: readonly string[], parts: readonly RegExp[]): Place | null {
+/** Whether a text can be a part of a place. */
+export type PartCheck = (part: string) => boolean;
+
+/** Null: from the beginning. */
+export function readCursor(
+  text: string | null,
+  question: readonly string[],
+  parts: readonly PartCheck[],
+): Place | null {
   if (text === null || text === '') return null;
   const [version, hash, ...place] = decode(text);
   const isValid =
     version === VERSION &&
     hash === hashOf(question) &&
     place.length === parts.length &&
-    place.every((part, at) => typeof part === 'string' && parts[at]?.test(part) === true);
+    place.every((part, at) => typeof part === 'string' && parts[at]?.(part) === true);
   if (!isValid) throw new ConsoleError('cursor_invalid');
   return place as Place;
 }
@@ -38,6 +46,27 @@ function decode(text: string): readonly unknown[] {
 const hashOf = (question: readonly string[]): string =>
   createHash('sha256').update(JSON.stringify(question)).digest('hex').slice(0, HASH_DIGITS);
 
-/** Parts of places. */
-export const TIME_PART = /^\d{1,19}$/u;
-export const TRACE_PART = /^[0-9a-f]{32}$/u;
+/** Nanoseconds that a column can hold. Anyone can write a cursor, so its numbers are checked too. */
+export const isStoredTime: PartCheck = (part) => /^\d{1,19}$/u.test(part) && BigInt(part) <= LATEST_NS;
+export const isTraceId: PartCheck = (part) => /^[0-9a-f]{32}$/u.test(part);
+/** How many rows of one time were passed. */
+export const isCount: PartCheck = (part) => /^\d{1,9}$/u.test(part);
+
+/** The place of a span within its trace. */
+export interface SpanPlace {
+  /** Its start in nanoseconds. */
+  readonly ns: string;
+  readonly id: Buffer;
+}
+
+/** The parameter `after`: `START.ID`; null: from the first span. */
+export function readSpanPlace(text: string | null): SpanPlace | null {
+  if (text === null || text === '') return null;
+  const [, ns = '', id = ''] = /^(\d{1,19})\.([0-9a-f]{16})$/u.exec(text) ?? [];
+  if (!isStoredTime(ns))
+    throw new ConsoleError('cursor_invalid', {
+      message: '`after` is no `next` of an answer.',
+      hint: 'Begin again without `after`.',
+    });
+  return { ns, id: Buffer.from(id, 'hex') };
+}

@@ -2,7 +2,7 @@
 import { Parameters } from '../filter/parameters.ts';
 import { jsonText, PROJECT, readRoute } from '../server/route.ts';
 import { completenessOf } from './completeness.ts';
-import { readCursor, TIME_PART, writeCursor } from './cursor.ts';
+import { isCount, isStoredTime, readCursor, writeCursor } from './cursor.ts';
 import { allOf, conditionsOf, environmentCondition, integerOf, limitOf, rangeOf } from './question.ts';
 import { findTrace } from './stored-trace.ts';
 import { nameText, textJson } from './texts.ts';
@@ -60,7 +60,7 @@ export const listLogs = readRoute(`${PROJECT}/logs`, async (context) => {
   const limit = limitOf(context, DEFAULT_LIMIT, HIGHEST_LIMIT);
   // A position is a time and how many records of that time were passed.
   const [ns = String(until - 1n), passed = '0'] =
-    readCursor(query.get('cursor'), question, [TIME_PART, /^\d{1,9}$/u]) ?? [];
+    readCursor(query.get('cursor'), question, [isStoredTime, isCount]) ?? [];
   const size = isHeavy ? HEAVY_SLICE : conditions === 'true' ? limit : SLICE;
   const text = logSlice(logJson(caller.seesContent), conditions, (at) => `$${parameters.values.length + at}`);
   const start = context.now();

@@ -6,6 +6,7 @@ import { ConsoleError } from '../errors.ts';
 import { Parameters } from '../filter/parameters.ts';
 import { lines, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
 import type { ReaderRow } from '../../../component/capabilities/postgres-reader.ts';
+import { readSpanPlace } from './cursor.ts';
 import { allOf, idOf, integerOf, limitOf } from './question.ts';
 import { SPAN_COLUMNS, type SpansEnd } from './shapes.ts';
 import { findTrace, IN_TRACE, type StoredTrace, valuesOf } from './stored-trace.ts';
@@ -89,11 +90,9 @@ function underOf({ query }: RequestContext, parameters: Parameters): string | nu
 
 /** The position where the part before ended: start and id of its last row. */
 function afterOf({ query }: RequestContext, parameters: Parameters): readonly string[] {
-  const text = query.get('after') ?? '';
-  if (text === '') return [];
-  const [, ns = '', id = ''] = /^(\d{1,19})\.([0-9a-f]{16})$/u.exec(text) ?? [];
-  if (id === '') throw new ConsoleError('cursor_invalid');
-  const position = `(${parameters.add(ns)}::int8, ${parameters.add(Buffer.from(id, 'hex'))}::bytea)`;
+  const place = readSpanPlace(query.get('after'));
+  if (place === null) return [];
+  const position = `(${parameters.add(place.ns)}::int8, ${parameters.add(place.id)}::bytea)`;
   return [`(s.start_time_unix_nano, s.span_id) > ${position}`];
 }
 

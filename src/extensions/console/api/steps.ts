@@ -1,6 +1,6 @@
 /** `GET …/traces/{trace}/steps`: model calls, tool steps and retrievals with their content, for messages. */
-import { ConsoleError } from '../errors.ts';
 import { jsonText, PROJECT, readRoute } from '../server/route.ts';
+import { readSpanPlace, type SpanPlace } from './cursor.ts';
 import { limitOf } from './question.ts';
 import { COUNTED, COUNTS } from './spans.ts';
 import { findTrace, IN_TRACE, valuesOf } from './stored-trace.ts';
@@ -9,6 +9,7 @@ import { linesOf } from './trace-rows.ts';
 
 const DEFAULT_LIMIT = 100;
 const HIGHEST_LIMIT = 200;
+const FIRST: SpanPlace = { ns: '0', id: Buffer.alloc(8) };
 
 /** A span that is a step of the conversation. */
 export const IS_STEP = "s.category IN ('model_call', 'tool_step', 'retrieval')";
@@ -30,9 +31,7 @@ export const listSteps = readRoute(`${PROJECT}/traces/{trace}/steps`, async (con
   const { caller, query, reader } = context;
   const trace = await findTrace(context);
   const limit = limitOf(context, DEFAULT_LIMIT, HIGHEST_LIMIT);
-  const after = /^(\d{1,19})\.([0-9a-f]{16})$/u.exec(query.get('after') ?? '0.0000000000000000');
-  if (after === null) throw new ConsoleError('cursor_invalid');
-  const [, ns = '', id = ''] = after;
+  const { ns, id } = readSpanPlace(query.get('after')) ?? FIRST;
   const [row] = await reader.prepared(
     `WITH ${COUNTED(reader.views)}, step AS MATERIALIZED (
        SELECT * FROM sluice.spans s WHERE ${IN_TRACE} AND ${IS_STEP} AND (s.start_time_unix_nano, s.span_id) > ($5::int8, $6::bytea)
@@ -41,7 +40,7 @@ export const listSteps = readRoute(`${PROJECT}/traces/{trace}/steps`, async (con
      SELECT string_agg(${stepJson(caller.seesContent)}::text, E'\\n' ORDER BY s.start_time_unix_nano, s.span_id) AS items,
        (array_agg(s.start_time_unix_nano || '.' || encode(s.span_id, 'hex') ORDER BY s.start_time_unix_nano, s.span_id))[$7::int4] AS next
      FROM step s`,
-    [...valuesOf(trace), ns, Buffer.from(id, 'hex'), limit],
+    [...valuesOf(trace), ns, id, limit],
   );
   const items = linesOf(row?.['items']).join(',');
   return jsonText(`{"items":[${items}],"next":${JSON.stringify(row?.['next'] ?? null)}}`);

@@ -2,7 +2,7 @@
 import { Parameters } from '../filter/parameters.ts';
 import { jsonText, PROJECT, type Reply, type RequestContext, readRoute } from '../server/route.ts';
 import { completenessOf } from './completeness.ts';
-import { readCursor, TIME_PART, TRACE_PART, writeCursor } from './cursor.ts';
+import { isStoredTime, isTraceId, readCursor, writeCursor } from './cursor.ts';
 import { conditionsOf, environmentCondition, limitOf, rangeOf } from './question.ts';
 import { type FoundTraces, searchTraces } from './search-traces.ts';
 
@@ -15,7 +15,7 @@ export const listTraces = readRoute(`${PROJECT}/traces`, async (context): Promis
   const conditions = conditionsOf(context, 'span', parameters);
   const trace = [...conditions.trace, ...environmentCondition(context, 't.environment', parameters)];
   const question = questionOf(context);
-  const [ns, id] = readCursor(query.get('cursor'), question, [TIME_PART, TRACE_PART]) ?? [];
+  const [ns, id] = readCursor(query.get('cursor'), question, [isStoredTime, isTraceId]) ?? [];
   const range = rangeOf(context);
   const found = await searchTraces(reader, {
     project,

@@ -310,6 +310,12 @@ t.test('steps with their content', async (t) => {
   t.same(await reading.ask(listSteps, { ...TRACE, query: { after: second.next } }), { items: [], next: null });
 });
 
+t.test('positions that no answer gives are refused', async (t) => {
+  for (const route of [listSpans, listSteps])
+    for (const after of ['x', '9223372036854775808', '9999999999999999999', '٣'].map((ns) => `${ns}.${plain(1, 8)}`))
+      t.equal((await reading.refusal(route, { ...TRACE, query: { after } }))?.code, 'cursor_invalid', after);
+});
+
 t.test('log records of a trace and of a project, in pages', async (t) => {
   const bodies = (items: readonly LogRow[]) => items.map(({ body }) => Number(body?.text.slice(8, 9)));
   const found: number[] = [];

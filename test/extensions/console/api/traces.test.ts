@@ -1,6 +1,9 @@
 /** The list of traces: its rows, its pages, and filters against the same filter evaluated here. */
 import fc from 'fast-check';
 import t from 'tap';
+import { listConversations } from '../../../../src/extensions/console/api/conversations.ts';
+import { writeCursor } from '../../../../src/extensions/console/api/cursor.ts';
+import { listLogs } from '../../../../src/extensions/console/api/logs.ts';
 import { listTraces } from '../../../../src/extensions/console/api/traces.ts';
 import type { Page, TraceRow } from '../../../../src/extensions/console/api/shapes.ts';
 import { BASE_NS, hex, spanRow, startReading, store } from '../../../support/console-reading.ts';
@@ -270,4 +273,25 @@ t.test('refusals', async (t) => {
   const { next } = await reading.ask(listTraces, { query: { limit: 1 } });
   t.equal(await refused({ cursor: next, limit: '2' }), undefined);
   t.match(await refused({ cursor: next, q: 'error' }), { code: 'cursor_invalid' });
+});
+
+t.test('a cursor that anyone can write has no time that no column holds', async (t) => {
+  const forged = [
+    [listTraces, ['traces', 'demo', '', ''], ['NS', '0'.repeat(32)]],
+    [listLogs, ['logs', 'demo', '', ''], ['NS', '0']],
+    [listConversations, ['conversations', 'demo', '', ''], ['NS', '5', '']],
+    [listConversations, ['conversations', 'demo', '', ''], ['5', 'NS', '']],
+  ] as const;
+  for (const [route, question, place] of forged)
+    for (const [ns, code] of [
+      ['9223372036854775807', undefined],
+      ['9223372036854775808', 'cursor_invalid'],
+      ['9999999999999999999', 'cursor_invalid'],
+    ] as const) {
+      const cursor = writeCursor(
+        question,
+        place.map((part) => (part === 'NS' ? ns : part)),
+      );
+      t.equal((await reading.refusal(route, { query: { cursor } }))?.code, code, `${route.path} ${ns}`);
+    }
 });
