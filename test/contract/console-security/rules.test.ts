@@ -343,6 +343,53 @@ t.test('the rules of the console', async (t) => {
     t.match(await post({ name: 'shop' }), { status: 409, json: { error: { code: 'exists' } } });
   });
 
+  t.test('U+0000, which PostgreSQL does not take, is refused wherever a text can be', async (t) => {
+    const [code, project] = ['\0', '/api/v1/projects/shop'];
+    const [one, other] = ['0'.repeat(32), '0'.repeat(16)];
+    for (const [method, path] of [
+      ['GET', '/api/v1/projects/%00/traces'],
+      ['GET', `${project}/traces/${one}/spans/${other}/content/%00`],
+      ['GET', `${project}/conversations/a%00/turns`],
+      ['PUT', `${project}/environments/%00`],
+      ['DELETE', `${project}/keys/%00`],
+      ['DELETE', `${project}/tokens/%00`],
+      ['PATCH', '/api/v1/people/%00'],
+      ['DELETE', '/api/v1/people/%00'],
+      ['POST', '/api/v1/people/%00/link'],
+      ['GET', '/jaeger/api/services/%00/operations?project=shop'],
+    ] as const) {
+      const body = method === 'PUT' || method === 'PATCH' ? { body: { capture_content: true } } : {};
+      t.match(await ask(path, { method, headers: admin.headers, ...body }), { status: 404 }, `${method} ${path}`);
+    }
+    for (const path of [
+      `${project}/traces?q=%00`,
+      `${project}/traces?env=%00`,
+      `${project}/metrics/series?name=%00`,
+      `${project}/metrics/series?name=x&by=attr.%00`,
+      '/tempo/api/search?project=%00',
+      '/tempo/api/search?project=shop&q=%00',
+      '/tempo/api/v2/search/tag/%2500/values?project=shop',
+      '/tempo/api/search/tag/a%2500/values?project=shop',
+      '/jaeger/api/traces?project=shop&operation=%00',
+      '/jaeger/api/traces?project=shop&service=%00',
+      '/jaeger/api/traces?project=shop&tag=a:%00',
+      `/jaeger/api/traces?project=shop&tags=${encodeURIComponent(JSON.stringify({ a: code }))}`,
+      `/jaeger/api/traces?project=shop&tags=${encodeURIComponent(JSON.stringify({ [code]: 'a' }))}`,
+    ])
+      t.match(await ask(path, { headers: admin.headers }), { status: 400, text: /U\+0000/u }, path);
+    for (const [path, body] of [
+      ['/api/v1/people', { name: code }],
+      ['/api/v1/people', { name: 'nul', projects: [code] }],
+      ['/api/v1/projects', { name: code }],
+      [`${project}/keys`, { label: code }],
+      [`${project}/keys`, { environment: code }],
+      [`${project}/tokens`, { label: code }],
+    ] as const)
+      t.match(await ask(path, { method: 'POST', headers: admin.headers, body }), { status: 400 }, path);
+    t.match(await logIn(code), { status: 400 });
+    t.notOk(console.daemon.log.find(({ message }) => message === 'a request to the console failed'));
+  });
+
   t.test('S25: limits of requests', async (t) => {
     const long = await ask(ME, { headers: { ...viewer.headers, 'x-filler': 'x'.repeat(17_000) } }).catch(() => null);
     t.equal(long?.status, 431);

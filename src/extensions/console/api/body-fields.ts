@@ -7,6 +7,12 @@ type Body = Readonly<Record<string, unknown>>;
 const LONGEST_TEXT = 1000;
 const LONGEST_LIST = 1000;
 
+const EXPECTED_TEXT = `a text of at most ${LONGEST_TEXT} characters without U+0000`;
+
+/** PostgreSQL does not take U+0000. */
+const isText = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= LONGEST_TEXT && !value.includes('\0');
+
 const wrong = (field: string, expected: string): ConsoleError =>
   new ConsoleError('body_invalid', { message: `"${field}" must be ${expected}.` });
 
@@ -14,13 +20,13 @@ const wrong = (field: string, expected: string): ConsoleError =>
 export function textIn(body: Body, field: string): string | null {
   const value = body[field] ?? null;
   if (value === null) return null;
-  if (typeof value !== 'string' || value.length > LONGEST_TEXT) throw wrong(field, 'a text');
+  if (!isText(value)) throw wrong(field, EXPECTED_TEXT);
   return value;
 }
 
 export function requiredTextIn(body: Body, field: string): string {
   const value = textIn(body, field);
-  if (value === null || value === '') throw wrong(field, 'a text');
+  if (value === null || value === '') throw wrong(field, EXPECTED_TEXT);
   return value;
 }
 
@@ -52,8 +58,8 @@ export const roleIn = (body: Body, field: string): Role | undefined => wordIn(bo
 export function textsIn(body: Body, field: string): readonly string[] | null | undefined {
   const value = body[field];
   if (value === undefined || value === null) return value;
-  if (!Array.isArray(value) || value.length > LONGEST_LIST || !value.every((each) => typeof each === 'string'))
-    throw wrong(field, 'a list of texts');
+  if (!Array.isArray(value) || value.length > LONGEST_LIST || !value.every(isText))
+    throw wrong(field, `a list of at most ${LONGEST_LIST} texts`);
   return value;
 }
 

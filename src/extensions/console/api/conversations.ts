@@ -213,7 +213,7 @@ const turnJson = (seesContent: boolean): string => `json_build_object('trace', $
 
 export const listTurns = readRoute(`${PROJECT}/conversations/{conversation}/turns`, async (context: RequestContext) => {
   const { caller, project, query, reader } = context;
-  const conversation = context.parameter('conversation').replaceAll('\0', '\u{fffd}');
+  const conversation = context.parameter('conversation');
   const question = ['turns', project, conversation];
   const [known] = await reader.query(
     `SELECT EXISTS (SELECT FROM sluice.spans s WHERE ${spansIn('$2::text')}) AS has_spans,

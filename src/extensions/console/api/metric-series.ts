@@ -35,7 +35,7 @@ interface About {
 
 export const showMetric = readRoute(`${PROJECT}/metrics/series`, async (context) => {
   const { query, reader } = context;
-  const name = (query.get('name') ?? '').replaceAll('\0', '\u{fffd}');
+  const name = query.get('name') ?? '';
   const range = boundedRangeOf(context, { days: MAX_DAYS, defaultMs: DAY_MS });
   const interval = intervalOf(context, range, INTERVALS);
   const by = groupOf(context);
@@ -96,7 +96,7 @@ type Group = (parameters: Parameters) => string;
 /** The parameter `by`: empty for every stream of its own, `none`, `service`, `env`, or `attr.K`. */
 function groupOf({ caller, query }: RequestContext): Group {
   const by = query.get('by') ?? '';
-  const attribute = /^attr\.(.+)$/su.exec(by)?.[1]?.replaceAll('\0', '\u{fffd}');
+  const attribute = /^attr\.(.+)$/su.exec(by)?.[1];
   if (attribute !== undefined) {
     if (!caller.seesContent) throw new ConsoleError('forbidden', { message: 'Attributes are not shown to you.' });
     return (parameters) =>

@@ -132,9 +132,7 @@ function refusingFilters<T>(work: () => T): T {
 /** The parameter `env`: names of environments, separated by commas; null: all. */
 export function environmentsOf({ query }: RequestContext): readonly string[] | null {
   const text = query.get('env') ?? '';
-  return text === ''
-    ? null
-    : text.split(',').map((name) => name.trim().toLowerCase().slice(0, MAX_NAME).replaceAll('\0', ''));
+  return text === '' ? null : text.split(',').map((name) => name.trim().toLowerCase().slice(0, MAX_NAME));
 }
 
 /** The condition of the parameter `env`, if it is given. */

@@ -94,6 +94,7 @@ function readTags(name: string, text: string | null): Map<string, string> {
   if (value === null) throw refuse(`unable to parse param '${name}': it is a JSON object of texts`);
   const entries = Object.entries(value).map(([key, each]) => {
     if (typeof each === 'object') throw refuse(`unable to parse param '${name}': ${key} has no text`);
+    if (`${key}${each}`.includes('\0')) throw refuse(`unable to parse param '${name}': it has the character U+0000`);
     return [key, String(each)] as const;
   });
   return new Map(entries);

@@ -32,7 +32,7 @@ export async function operationsOf(
 ): Promise<readonly Operation[]> {
   const rows = await reader.prepared(
     `WITH ${NEWEST} SELECT DISTINCT name, kind FROM newest WHERE service = ${nameText('$2::text')} ORDER BY 1, 2 LIMIT ${NAMES}`,
-    [project, service.replaceAll('\0', '\u{fffd}')],
+    [project, service],
   );
   return rows.map((row) => {
     const kind = String(row['kind'] ?? '');

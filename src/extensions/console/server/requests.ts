@@ -167,7 +167,7 @@ export class Requests {
       if (site !== undefined && !OWN_SITE.has(String(site))) throw new ConsoleError('cross_origin');
     }
     const head = method === 'HEAD';
-    return { request, response, path, query: new URLSearchParams(query), host, head, signal };
+    return { request, response, path, query: queryOf(query), host, head, signal };
   }
 
   #checkOrigin({ headers }: IncomingMessage, host: string): void {
@@ -291,6 +291,15 @@ export class Requests {
     if (response.headersSent || leaving.signal.aborted) response.destroy();
     else sendError(response, answer, { head });
   }
+}
+
+/** Throws for U+0000, which no stored text has and PostgreSQL does not take. */
+function queryOf(text: string): URLSearchParams {
+  const query = new URLSearchParams(text);
+  for (const [name, value] of query)
+    if (value.includes('\0'))
+      throw new ConsoleError('request_invalid', { message: `\`${name}\` has the character U+0000.` });
+  return query;
 }
 
 function hostOf({ rawHeaders }: IncomingMessage): string {

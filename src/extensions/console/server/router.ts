@@ -56,7 +56,8 @@ function matchOf({ route, segments }: Pattern, actual: readonly string[]): Match
       continue;
     }
     const value = decoded(written);
-    if (value === null || value === '') return null;
+    // No stored text has U+0000.
+    if (value === null || value === '' || value.includes('\0')) return null;
     parameters.set(name, value);
   }
   return { route, parameters };

@@ -131,6 +131,7 @@ function known(name: string): Field {
 
 /** Throws a `FilterError` for a name that is neither an attribute nor an intrinsic field. */
 export function attributeNamed(text: string, at: number): AttributeName {
+  if (text.includes('\0')) throw new FilterError('the name of an attribute cannot contain U+0000', at);
   for (const [prefix, scope] of SCOPES)
     if (text.startsWith(prefix) && text.length > prefix.length) return scoped(scope, text.slice(prefix.length), at);
   const name = ALIASES[text] ?? text;
