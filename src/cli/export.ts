@@ -1,4 +1,5 @@
 /** `sluice export`: stored rows of any filter as NDJSON, CSV or OTLP, a few at a time. */
+import { parseMoment } from '../component/moment.ts';
 import { parseDuration } from '../config/units.ts';
 import type { StoredText } from '../pdata/stored-text.ts';
 import { loadRecords, loadTracesOf } from './archived-range.ts';
@@ -177,7 +178,7 @@ function timeOf(values: Values, name: string, nowMs: number): string | null {
   const text = values.text(name);
   if (text === undefined || text === 'all') return null;
   const ago = parseDuration(text);
-  const ms = ago !== null ? nowMs - ago : /^\d{4}-\d\d/u.test(text) ? Date.parse(text) : Number.NaN;
+  const ms = ago !== null ? nowMs - ago : /^\d{4}-\d\d/u.test(text) ? parseMoment(text) : Number.NaN;
   if (Number.isNaN(ms))
     throw new UsageError(
       `--${name} takes a duration or a time, not "${text}"`,

@@ -1,4 +1,5 @@
 /** `sluice prices check MODEL`: the cost of a call, the price that applies, and the reason. */
+import { parseMoment } from '../component/moment.ts';
 import { describePrice, explainPrice, type PriceExplanation } from '../processors/pricing/explanation.ts';
 import type { PriceEntry } from '../processors/pricing/options.ts';
 import type { PriceBook } from '../processors/pricing/price-book.ts';
@@ -131,7 +132,7 @@ function tierOf(word: string | undefined): ServiceTier | null {
 
 function momentOf(text: string | undefined): number {
   if (text === undefined) return Date.now();
-  const moment = Date.parse(text);
+  const moment = parseMoment(text);
   if (Number.isNaN(moment))
     throw new UsageError(`--at takes a date, not "${text}"`, 'as 2026-03-01 or 2026-03-01T12:00:00Z');
   return moment;

@@ -1,4 +1,5 @@
 /** `sluice prune`: removes a trace, a period, an environment or a project now, without waiting for the retention. */
+import { parseMoment } from '../component/moment.ts';
 import { createInterface } from 'node:readline/promises';
 import { parseDuration } from '../config/units.ts';
 import { UserError } from '../errors.ts';
@@ -84,7 +85,7 @@ function beforeOf(values: Values, nowMs: number): number | null {
   const text = values.text('before');
   if (text === undefined) return null;
   const age = parseDuration(text);
-  const ms = age !== null ? nowMs - age : DATE.test(text) ? Date.parse(text) : Number.NaN;
+  const ms = age !== null ? nowMs - age : DATE.test(text) ? parseMoment(text) : Number.NaN;
   if (Number.isNaN(ms))
     throw new UsageError(`--before takes a time, not "${text}"`, 'as 2026-11-01, 2026-11-01T12:00Z or 7d');
   if (ms > nowMs) throw new UsageError(`--before ${text} is in the future`);

@@ -1,4 +1,5 @@
 /** `sluice restore-day DAY`: brings an archived day back into PostgreSQL. */
+import { parseMoment } from '../component/moment.ts';
 import { lockArchive, unlockArchive } from '../archive/archive.ts';
 import { LAKE_TABLES, type LakeSignal } from '../archive/lake-table.ts';
 import { type RestoredTable, restoreTable, type RestoreWork } from '../archive/restore-day.ts';
@@ -78,10 +79,8 @@ export const restoreDayCommand: Command = {
 
 /** A day that has ended. */
 function dayOfWord(word: string | undefined): string {
-  const ms = word !== undefined && DATE.test(word) ? Date.parse(word) : Number.NaN;
-  // A day such as 31 February is read as another one.
-  if (word === undefined || Number.isNaN(ms) || dateOf(dayOf(ms)) !== word)
-    throw new UsageError('name a day', 'as sluice restore-day 2026-11-22');
+  const ms = word !== undefined && DATE.test(word) ? parseMoment(word) : Number.NaN;
+  if (word === undefined || Number.isNaN(ms)) throw new UsageError('name a day', 'as sluice restore-day 2026-11-22');
   if (dayOf(ms) >= dayOf(Date.now())) throw new UsageError(`${word} has not ended`);
   return word;
 }

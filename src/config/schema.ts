@@ -4,6 +4,7 @@
  * checked in written form (`5s`, `4MiB`), then converted to milliseconds and bytes. All functions here take schemas in
  * written form.
  */
+import { parseMoment } from '../component/moment.ts';
 import { parseEndpoint, parseListenEndpoint } from '../component/endpoint.ts';
 import { expressionFault } from '../component/expression.ts';
 import type { Path } from './node.ts';
@@ -15,7 +16,7 @@ export const REDACTED = '[REDACTED]';
 export type Schema = Readonly<Record<string, unknown>>;
 
 const isUrl = (text: string): boolean => URL.canParse(text);
-const isDate = (text: string): boolean => !Number.isNaN(Date.parse(text));
+const isDate = (text: string): boolean => !Number.isNaN(parseMoment(text));
 
 export const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   duration: (text) => parseDuration(text) !== null,

@@ -237,6 +237,7 @@ t.test('filters, times and projects', async (t) => {
   t.same(await names('--project', 'unused'), []);
   t.match(await sluice('export', '--what', 'metrics', '--model', 'x'), { code: 2, err: /metrics have no --model/u });
   t.match(await sluice('export', '--what', 'all'), { code: 2, err: /--what takes one of traces, spans/u });
+  t.match(await sluice('export', '--since', '2026-02-30'), { code: 2, err: /--since takes a duration or a time/u });
   t.match(await sluice('export', '--since', 'soon'), { code: 2, err: /--since takes a duration or a time/u });
 });
 

@@ -71,6 +71,7 @@ t.test('wrong selections are refused before anything is read', async (t) => {
     [/is not the id of a trace/u, '--trace', 'x'],
     [/--trace takes no other selection/u, '--trace', old, '--before', '7d'],
     [/--before takes a time/u, '--before', 'yesterday'],
+    [/--before takes a time/u, '--before', '2026-02-30'],
     [/is in the future/u, '--before', '2999-01-01'],
   ];
   for (const [err, ...args] of wrong) t.match(await sluice(...args), { code: 2, err }, args.join(' '));

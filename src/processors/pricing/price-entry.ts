@@ -2,6 +2,7 @@
  * Compiles price entries (a user's overrides, the shipped supplement) into cards, and reports every mistake with its
  * path.
  */
+import { parseMoment } from '../../component/moment.ts';
 import {
   Card,
   type CardDraft,
@@ -285,7 +286,7 @@ class EntryReader {
   }
 
   #moment(text: string, at: string): number | null {
-    const timeMs = MOMENT.test(text) ? Date.parse(text) : Number.NaN;
+    const timeMs = MOMENT.test(text) ? parseMoment(text) : Number.NaN;
     return Number.isNaN(timeMs) ? this.problem(at, 'must be a date or an RFC 3339 time with Z or an offset') : timeMs;
   }
 }

@@ -1,4 +1,5 @@
 /** Reads the fields of a JSON body, and refuses values of another type. */
+import { parseMoment } from '../../../component/moment.ts';
 import { ROLES, type Role } from '../../../component/capabilities/people.ts';
 import { ConsoleError } from '../errors.ts';
 
@@ -67,7 +68,7 @@ export function textsIn(body: Body, field: string): readonly string[] | null | u
 export function timeIn(body: Body, field: string): Date | null {
   const text = textIn(body, field);
   if (text === null) return null;
-  const time = new Date(text);
+  const time = new Date(parseMoment(text));
   if (!/^\d{4}-\d\d-\d\dT/u.test(text) || Number.isNaN(time.getTime()))
     throw wrong(field, 'a time as 2026-11-20T14:05:09Z');
   return time;

@@ -34,7 +34,7 @@ export const exportRows = readRoute(`${PROJECT}/export`, (context): DownloadRepl
   const form = wordOf(context, 'as', ['ndjson', 'csv', 'otlp']);
   const limit = limitOf(context, MAX_ROWS, MAX_ROWS);
   if (what === 'traces' && form === 'otlp')
-    throw new ConsoleError('request_invalid', { message: 'OTLP has spans and log records.', hint: 'what=spans' });
+    throw new ConsoleError('request_invalid', { message: '`as=otlp` needs `what=spans` or `what=logs`.' });
   const pieces = what === 'traces' ? traceLines(context, form, limit) : recordPieces(context, { what, form, limit });
   return {
     kind: 'download',

@@ -1,4 +1,5 @@
 /** What the requests of the reading API have in common: range of time, limit, filter, ids. */
+import { parseInstant } from '../../../component/moment.ts';
 import { ConsoleError } from '../errors.ts';
 import { compileFilter, type Conditions } from '../filter/compile.ts';
 import type { Target } from '../filter/fields.ts';
@@ -39,10 +40,11 @@ export function boundedRangeOf(
 ): Range {
   const nowNs = BigInt(context.now()) * NS_PER_MS;
   const until = timeOf(context, 'to', nowNs) ?? nowNs;
-  const from = timeOf(context, 'from', nowNs) ?? until - BigInt(defaultMs) * NS_PER_MS;
+  const usual = until - BigInt(defaultMs) * NS_PER_MS;
+  const from = timeOf(context, 'from', nowNs) ?? (usual > 0n ? usual : 0n);
   if (from >= until) throw new ConsoleError('range_invalid', { message: '`from` must be before `to`.' });
   if (until - from > nanosecondsOf(`${days}d`))
-    throw new ConsoleError('range_invalid', { message: `The range can have at most ${days} days here.` });
+    throw new ConsoleError('range_invalid', { message: `\`from\` and \`to\` can be at most ${days} days apart here.` });
   return { from, until };
 }
 
@@ -62,9 +64,7 @@ function readTime(text: string, nowNs: bigint): bigint | null {
   if (/^\d{1,19}$/u.test(text)) return BigInt(text);
   if (text === 'now') return nowNs;
   if (text.startsWith('-') && isDuration(text.slice(1))) return nowNs - nanosecondsOf(text.slice(1));
-  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?(?:Z|[+-]\d\d:\d\d)$/u.test(text)) return null;
-  const ms = Date.parse(text);
-  return Number.isNaN(ms) ? null : BigInt(ms) * NS_PER_MS;
+  return parseInstant(text);
 }
 
 /** The parameter `interval`; without it the first of the usual ones that gives few points. */
@@ -73,7 +73,7 @@ export function intervalOf({ query }: RequestContext, { from, until }: Range, us
   const fitting = usual.find((each) => (until - from) / nanosecondsOf(each) <= USUAL_POINTS) ?? usual.at(-1) ?? '1d';
   if (text === '') return fitting;
   const ns = isDuration(text) ? nanosecondsOf(text) : 0n;
-  if (ns > 0n && (until - from) / ns <= MAX_POINTS) return text;
+  if (ns > 0n && ns <= LATEST_NS && (until - from) / ns <= MAX_POINTS) return text;
   throw new ConsoleError('range_invalid', { message: '`interval` cannot be used with this range.', hint: fitting });
 }
 

@@ -1,7 +1,8 @@
 /** `GET …/traces/{trace}/spans/{span}`: everything about one span; `…/content/{field}`: a long text in pieces. */
 import { ConsoleError } from '../errors.ts';
 import { json, jsonText, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
-import { LATEST_NS, integerOf, spanIdOf } from './question.ts';
+import { isStoredTime } from './cursor.ts';
+import { integerOf, spanIdOf } from './question.ts';
 import type { ContentPiece, TextField } from './shapes.ts';
 import { COUNTED, COUNTS, NOTE } from './spans.ts';
 import { findTrace, IN_TRACE, type StoredTrace, valuesOf } from './stored-trace.ts';
@@ -54,9 +55,10 @@ const CONTENT = `${contentJson('s', SHOWN_CHARACTERS)} AS content,
 
 /** The parameter `start`: of spans with the same id, the first that does not begin before. */
 function placeOf(context: RequestContext, trace: StoredTrace): readonly unknown[] {
-  const start = context.query.get('start') ?? '';
-  const ns = /^\d{1,19}$/u.test(start) && BigInt(start) <= LATEST_NS ? start : '0';
-  return [...valuesOf(trace), spanIdOf(context), ns];
+  const start = context.query.get('start') || '0';
+  if (!isStoredTime(start))
+    throw new ConsoleError('range_invalid', { message: '`start` is a time in nanoseconds since 1970.' });
+  return [...valuesOf(trace), spanIdOf(context), start];
 }
 
 export const showSpan = readRoute(`${PROJECT}/traces/{trace}/spans/{span}`, async (context) => {

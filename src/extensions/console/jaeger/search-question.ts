@@ -4,6 +4,7 @@ import { findField } from '../filter/fields.ts';
 import type { Operator, Term } from '../filter/filter.ts';
 import type { Parameters } from '../filter/parameters.ts';
 import { isDuration, nanosecondsOf } from '../filter/values.ts';
+import { parseInstant } from '../../../component/moment.ts';
 import { LATEST_NS, type Range } from '../api/question.ts';
 import type { RequestContext } from '../server/route.ts';
 import { refuse } from './jaeger-route.ts';
@@ -132,12 +133,10 @@ function readMicroseconds(name: string, text: string | null): bigint | null {
 /** RFC 3339 with up to nine digits of the second. */
 function readInstant(name: string, text: string | null): bigint | null {
   if (text === null || text === '') return null;
-  const [, second = '', fraction = '', zone = ''] =
-    /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/iu.exec(text) ?? [];
-  const ms = Date.parse(second + zone);
-  if (second === '' || Number.isNaN(ms) || ms < 0)
+  const ns = parseInstant(text);
+  if (ns === null || ns < 0n)
     throw refuse(`unable to parse param '${name}': it is a time such as 2026-11-20T14:05:09.123Z`);
-  return least(BigInt(ms / 1000) * NS_PER_SECOND + BigInt(fraction.padEnd(9, '0')));
+  return least(ns);
 }
 
 const least = (ns: bigint): bigint => (ns < LATEST_NS ? ns : LATEST_NS);

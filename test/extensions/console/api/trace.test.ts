@@ -272,6 +272,11 @@ t.test('a span with its content, and a long text in pieces', async (t) => {
   const later = { path: { ...TRACE.path, span: plain(5, 8) }, query: { start: String(BASE_NS + 5_000_000n) } };
   t.match(await reading.ask(showSpan, later), { name: 'again' });
   t.match(await reading.ask(showSpan, { path: later.path }), { name: 'work' });
+  for (const start of ['x', '-1', '9223372036854775808'])
+    t.match(await reading.refusal(showSpan, { path, query: { start } }), {
+      code: 'range_invalid',
+      message: /`start`/u,
+    });
 });
 
 t.test('without the right to content', async (t) => {

@@ -268,6 +268,7 @@ t.test('refusals', async (t) => {
   t.match(await refused({ q: 'model:x "refund"' }, false), { code: 'filter_invalid', at: 8 });
   t.match(await refused({ from: '5', to: '5' }), { code: 'range_invalid' });
   t.match(await refused({ from: 'yesterday' }), { code: 'range_invalid' });
+  t.equal(await refused({ from: '2026-11-20T14:05:09.123456789Z' }), undefined);
   t.match(await refused({ limit: '0' }), { code: 'request_invalid' });
   t.match(await refused({ cursor: 'x' }), { code: 'cursor_invalid' });
   const { next } = await reading.ask(listTraces, { query: { limit: 1 } });

@@ -164,6 +164,10 @@ t.test('refusals', async (t) => {
   const code = async (query: Record<string, string>) => (await reading.refusal(showUsage, { query }))?.code;
   t.equal(await code({ ...range(0, 4), interval: '1s' }), 'range_invalid');
   t.equal(await code({ ...range(0, 4), interval: '0s' }), 'range_invalid');
+  t.equal(await code({ ...range(0, 4), interval: '999999999d' }), 'range_invalid', 'more than 64 bits');
+  t.equal(await code({ from: '2026-02-30T00:00:00Z', to: '2026-03-04T00:00:00Z' }), 'range_invalid');
+  t.equal((await reading.ask(showUsage, { query: { to: '5' } })).from, '0', 'the range begins not before 1970');
+  t.match((await reading.refusal(showUsage, { query: { from: '0', to: 'now' } }))?.message, /`from` and `to`/u);
   t.equal(await code({ from: '0', to: 'now' }), 'range_invalid');
   t.equal(await code({ ...range(0, 4), q: 'duration:>1s' }), 'filter_invalid');
   t.equal(await code({ group: 'hash' }), 'request_invalid');
