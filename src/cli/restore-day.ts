@@ -10,7 +10,6 @@ import {
   attachment,
   boundOf,
   creation,
-  dateOf,
   dayOf,
   PARTITION_LIMITS,
   type PartitionedTable,

@@ -25,6 +25,8 @@ const LONGEST_ATTRIBUTES = 4096;
 const LOOK_BACK_NS = 600_000_000_000n;
 /** Larger values could not be added up; with infinities and NaN they are left out. */
 const LARGEST = '1e290';
+/** Smaller values are zero: PostgreSQL refuses a quotient that no double can hold. */
+const SMALLEST = '1e-240';
 const QUANTILES = [0.5, 0.95, 0.99];
 
 interface About {
@@ -127,7 +129,8 @@ interface Question {
   readonly by: Group;
 }
 
-const finite = (value: string): string => `CASE WHEN ${value} BETWEEN -${LARGEST} AND ${LARGEST} THEN ${value} END`;
+const finite = (value: string): string =>
+  `CASE WHEN abs(${value}) < ${SMALLEST} THEN 0 WHEN ${value} BETWEEN -${LARGEST} AND ${LARGEST} THEN ${value} END`;
 
 function seriesText(context: RequestContext, question: Question, parameters: Parameters): string {
   const { about, name, range, interval, by } = question;
@@ -189,13 +192,14 @@ const increase = (name: 'value' | 'count' | 'sum'): string =>
 
 /** Each form ends in \`slots\`: one row a series and point in time. */
 const FORMS: Readonly<Record<MetricForm, (type: string) => string>> = {
-  // The values of gauges are averaged; sums that also fall are added up over their streams.
+  // The values of gauges are averaged; sums that also fall are added up over their streams. avg() squares its values,
+  // so it fails for the largest.
   level: (type) => `ends AS (
-    SELECT key, slot, stream, avg(value) AS mean, count(value) AS n, min(value) AS min, max(value) AS max,
+    SELECT key, slot, stream, count(value) AS n, min(value) AS min, max(value) AS max,
       (array_agg(value ORDER BY time DESC) FILTER (WHERE value IS NOT NULL))[1] AS last, sum(value) AS total, bool_and(is_cumulative) AS is_cumulative
     FROM steps WHERE is_shown GROUP BY 1, 2, 3
   ), slots AS (
-    SELECT key, slot, ${type === 'sum' ? 'sum(CASE WHEN is_cumulative THEN last ELSE total END)' : 'sum(mean * n) / nullif(sum(n), 0)'} AS value,
+    SELECT key, slot, ${type === 'sum' ? 'sum(CASE WHEN is_cumulative THEN last ELSE total END)' : 'sum(total) / nullif(sum(n), 0)'} AS value,
       min(min) AS min, max(max) AS max, sum(n)::int8 AS count, NULL::float8 AS sum, ${NO_QUANTILES}, max(abs(max)) AS weight
     FROM ends GROUP BY 1, 2
   )`,
@@ -232,8 +236,8 @@ const FORMS: Readonly<Record<MetricForm, (type: string) => string>> = {
   )`,
 };
 
-/** A power of two that a double can hold. */
-const power = (exponent: string): string => `power(2::float8, least(greatest(${exponent}, -960), 960))`;
+/** A power of two between the smallest and the largest value. */
+const power = (exponent: string): string => `power(2::float8, least(greatest(${exponent}, -797), 960))`;
 
 const side = (name: 'positive' | 'negative'): string => {
   const width = `power(2::float8, -least(greatest((c.buckets ->> 'scale')::float8, -20), 40))`;

@@ -169,6 +169,30 @@ t.test('gauges: mean, least and most of an interval; values that are no numbers 
   t.same(series[0]?.points[0]?.slice(1, 5), [3, 1, 6, 3]);
 });
 
+t.test('values near zero and far from it', async (t) => {
+  const gauge = (name: string, value: number, at: number) =>
+    metricRow({ name, type: 'gauge', value_double: value, at });
+  await reading.insert('metric_points', [
+    ...[1e289, -1e289, 1e280].map((value, at) => gauge('far', value, at)),
+    ...[5e-324, 5e-324, -5e-324].map((value, at) => gauge('near', value, at)),
+    histogram('near-histogram', 0, [3, 4], { sum: 5e-324 }, [5e-324]),
+    histogram('near-histogram', 1, [3, 4], { sum: 5e-324 }, [1e-310]),
+    histogram('near-histogram', 2, [1e18, 1e19], { sum: 5e-324, count: 9e18 }, [1e-250, 1.0000000000000002e-250]),
+    metricRow({
+      ...{ name: 'near-exponential', type: 'exponential_histogram', temporality: 'delta', count: 9e18, sum: 5e-324 },
+      buckets: {
+        ...{ scale: 20, zero_count: '9000000000000000000', zero_threshold: 5e-324 },
+        positive: { offset: -2_147_483_648, bucket_counts: ['18446744073709551615'] },
+        negative: { offset: -2_147_483_648, bucket_counts: ['1'] },
+      },
+      ...START,
+    }),
+  ]);
+  for (const name of ['far', 'near', 'near-histogram', 'near-exponential'])
+    t.equal((await ask(name)).series.length, 1, name);
+  close(t, (await ask('far')).series[0]?.points[0]?.[1], 1e280 / 3);
+});
+
 const histogram = (
   name: string,
   at: number,
