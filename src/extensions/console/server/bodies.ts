@@ -3,6 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { ConsoleError } from '../errors.ts';
 
 const MAX_BODY_BYTES = 64 * 1024;
+/** Far more than any request has. A thread takes no value that is nested by the thousand. */
+const MAX_DEPTH = 100;
 const JSON_TYPE = /^application\/json\s*(?:;|$)/iu;
 
 /** An empty body gives an empty object. */
@@ -32,5 +34,18 @@ function parse(text: string): Readonly<Record<string, unknown>> {
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new ConsoleError('body_invalid', { message: 'The body must be a JSON object.' });
+  if (depthOf(text) > MAX_DEPTH)
+    throw new ConsoleError('body_invalid', { message: `The body is nested more than ${MAX_DEPTH} levels deep.` });
   return value as Readonly<Record<string, unknown>>;
+}
+
+/** The most lists and objects of a JSON text that are open at once. */
+function depthOf(text: string): number {
+  let [open, most] = [0, 0];
+  for (const [mark] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[{\]}]/gsu)) {
+    if (mark === '[' || mark === '{') open += 1;
+    else if (mark === ']' || mark === '}') open -= 1;
+    if (open > most) most = open;
+  }
+  return most;
 }
