@@ -2,6 +2,9 @@
  * Brings the records of an archived day back into PostgreSQL. The new partition is filled, compared with the recorded
  * figures and attached in one transaction, so an interrupted run leaves nothing, and a repeated one restores each table
  * once. The partition is sealed after it was filled: its records are not late records, and those that arrive later are.
+ *
+ * Spans of the day can arrive all the time. Those that no file has move into the new partition: first what is there,
+ * then, under the lock of the attachment, what has arrived since. They stay late records, for the next archive.
  */
 import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -25,15 +28,19 @@ import { conditionOf, DAY_MS, type LakeSignal, type LakeTable } from './lake-tab
 import { columnNames, lakeNames, textQuery } from './reading/text-rows.ts';
 import { Staging } from './staging.ts';
 
-/** Records may be stored for the day while it is restored. They are archived, and the day is restored with them. */
+/**
+ * Log records and metric points have no key, so those of a file and those of no file cannot be told apart. When some
+ * are stored for the day while it is restored, they are archived, and the day is restored with them.
+ */
 const TRIES = 5;
-/** The default partition is searched for records of the day under a lock, while ingest waits. */
-const MAX_DEFAULT_BYTES = 256 * 1024 * 1024;
+/** A table is searched for records of the day under a lock, while ingest waits. */
+const MAX_SEARCHED_BYTES = 256 * 1024 * 1024;
 
 /** The statements that make the partition of a day, and attach it. */
 export interface PartitionStatements {
   readonly name: string;
-  readonly create: string;
+  /** `name`: of the new table. */
+  create(name: string): string;
   readonly attach: string;
 }
 
@@ -61,18 +68,18 @@ export async function restoreTable(
   for (let left = TRIES; left > 0; left--) {
     await archiveRest(work, table, day);
     const jobs = await publishedJobs(query, { table, day });
-    const records = jobs.reduce((sum, { figures }) => sum + Number(figures.records), 0);
     if (jobs.length === 0) return null;
     const { name } = work.statements(table.signal, day);
     const isThere = (await listPartitions(query, table)).some((each) => each.name === name);
-    if (isThere && (await countOf(query, name)) === records) {
+    const stored = isThere ? await countComplete(query, table, { day, name }) : null;
+    if (stored !== null) {
       await keep(query, table, { day, untilMs });
-      return { signal: table.signal, day, records, present: true };
+      return { signal: table.signal, day, records: stored, present: true };
     }
-    // Its records are in the files too, and come back with the others.
-    if (isThere && (await work.drop(table.signal, day)) !== null) continue;
-    if (await restore(work, table, { day, untilMs, jobs }))
-      return { signal: table.signal, day, records, present: false };
+    // Its records that are in the files come back with the others.
+    const former = isThere && (await work.drop(table.signal, day)) !== null ? name : null;
+    const records = await restore(work, table, { day, untilMs, jobs, former });
+    if (records !== null) return { signal: table.signal, day, records, present: false };
   }
   throw new UserError(`records of ${table.signal} of ${day} are stored all the time`, 'Run the command again later.');
 }
@@ -84,47 +91,78 @@ async function archiveRest(work: Work, table: LakeTable, day: string): Promise<v
   if (open !== undefined) await archiveDay(work, open);
 }
 
-async function countOf(query: Query, name: string): Promise<number> {
-  return Number((await query(`SELECT count(*)::float8 AS count FROM sluice.${quoted(name)}`)).rows[0]?.['count']);
+/** The number of records in the partition; null when it does not have all those of the files. */
+async function countComplete(
+  query: Query,
+  { signal }: LakeTable,
+  { day, name }: { readonly day: string; readonly name: string },
+): Promise<number | null> {
+  // One snapshot: each late record is counted in the partition and in `lake_late`.
+  const { rows } = await query(
+    `SELECT count(*)::float8 AS count, count(*) =
+       (SELECT sum(records) FROM sluice.lake_jobs WHERE signal = $1 AND day = $2 AND state = 'published') +
+       (SELECT count(*) FROM sluice.lake_late WHERE signal = $1 AND day = $2) AS complete
+     FROM sluice.${quoted(name)}`,
+    [signal, day],
+  );
+  return rows[0]?.['complete'] === true ? Number(rows[0]['count']) : null;
 }
 
 interface Restoration {
   readonly day: string;
   readonly untilMs: number;
   readonly jobs: readonly PublishedJob[];
+  /** A partition of the day that has only a part of its records, and that could not be dropped. */
+  readonly former: string | null;
 }
 
-/** False when records of the day were stored meanwhile; nothing has changed then. */
-async function restore(work: RestoreWork, table: LakeTable, restoration: Restoration): Promise<boolean> {
+/** The number of records; null when some were stored meanwhile that hinder it. Nothing has changed then. */
+async function restore(work: RestoreWork, table: LakeTable, restoration: Restoration): Promise<number | null> {
   const { query } = work.session;
-  const { day, jobs } = restoration;
+  const { day, jobs, former } = restoration;
+  if (former !== null && (!hasKey(table) || (await isLarge(query, former)))) return null;
   const statements = work.statements(table.signal, day);
+  const sources = [`${table.signal}_default`, ...(former === null ? [] : [former])];
   await refuseLargeDefault(query, table);
+  const filling = { table, day, name: former === null ? statements.name : `${former}_restored`, sources };
   await query('BEGIN');
   try {
-    await query(statements.create);
-    for (const job of jobs) await copyFile(work, { table, day, job, name: statements.name });
-    await requireFigures(query, { table, day, jobs, name: statements.name });
-    await query(sealStatement(table, statements.name));
-    await claimTraces(query, table, statements.name);
-    const isComplete = await attach(query, table, { day, statements });
-    if (isComplete) await keep(query, table, restoration);
-    await query(isComplete ? 'COMMIT' : 'ROLLBACK');
-    if (isComplete) await query(`ANALYZE sluice.${quoted(statements.name)}`);
-    return isComplete;
+    await query(statements.create(filling.name));
+    for (const job of jobs) await copyFile(work, { ...filling, job });
+    await requireFigures(query, { ...filling, jobs });
+    if (hasKey(table)) await moveRecords(query, filling);
+    await claimTraces(query, table, filling.name);
+    await attach(query, filling, { former, statements });
+    await keep(query, table, restoration);
+    await query('COMMIT');
   } catch (error) {
     await query('ROLLBACK').catch(() => undefined);
+    if (error instanceof Hindered) return null;
     throw error;
   }
+  await query(`ANALYZE sluice.${quoted(statements.name)}`);
+  return Number(
+    (await query(`SELECT count(*)::float8 AS count FROM sluice.${quoted(statements.name)}`)).rows[0]?.['count'],
+  );
 }
 
+/** Spans have a primary key. */
+const hasKey = ({ signal }: LakeTable): boolean => signal === 'spans';
+
+/** A record of the day may be in no file, and in no note of late records. */
+class Hindered extends Error {}
+
 async function refuseLargeDefault(query: Query, { signal }: LakeTable): Promise<void> {
-  const { rows } = await query(`SELECT pg_table_size('sluice.${signal}_default')::float8 AS bytes`);
-  if (Number(rows[0]?.['bytes']) <= MAX_DEFAULT_BYTES) return;
+  if (!(await isLarge(query, `${signal}_default`))) return;
   throw new UserError(
     `sluice.${signal}_default is too large to be searched while ingest waits`,
     'Run the command again when the maintenance of the daemon has moved or expired its rows, or read the files with DuckDB.',
   );
+}
+
+async function isLarge(query: Query, name: string): Promise<boolean> {
+  const { rows } = await query('SELECT pg_table_size($1::regclass)::float8 AS bytes', [`sluice.${quoted(name)}`]);
+  return Number(rows[0]?.['bytes']) > MAX_SEARCHED_BYTES;
 }
 
 interface Filling {
@@ -132,6 +170,8 @@ interface Filling {
   readonly day: string;
   /** The new partition. */
   readonly name: string;
+  /** The tables that may have records of the day, as late records are stored there. */
+  readonly sources: readonly string[];
 }
 
 async function copyFile(
@@ -191,30 +231,68 @@ async function claimTraces(query: Query, { signal }: LakeTable, name: string): P
   );
 }
 
-/**
- * Attaches the partition, unless a record of the day is in no file. What the default partition has of the day is in the
- * files: such records arrived after the day was dropped, and were archived.
- */
+/** Attaches the partition with the records that were stored meanwhile. Rejects with `Hindered`. */
 async function attach(
   query: Query,
-  table: LakeTable,
-  { day, statements }: { readonly day: string; readonly statements: PartitionStatements },
-): Promise<boolean> {
+  filling: Filling,
+  { former, statements }: { readonly former: string | null; readonly statements: PartitionStatements },
+): Promise<void> {
+  const { table, name, sources } = filling;
   const { signal } = table;
-  const rest = `sluice.${signal}_default`;
-  await withShortLock(
-    query,
-    `LOCK TABLE ONLY sluice.${signal} IN SHARE UPDATE EXCLUSIVE MODE; LOCK TABLE ${rest} IN ACCESS EXCLUSIVE MODE`,
-    { isolation: 'savepoint', what: `sluice.${signal}` },
-  );
+  // The parent first, as each statement that writes.
+  const mode = former === null ? 'SHARE UPDATE EXCLUSIVE' : 'ACCESS EXCLUSIVE';
+  const locks = sources.map((source) => `LOCK TABLE sluice.${quoted(source)} IN ACCESS EXCLUSIVE MODE`);
+  await withShortLock(query, [`LOCK TABLE ONLY sluice.${signal} IN ${mode} MODE`, ...locks].join('; '), {
+    isolation: 'savepoint',
+    what: `sluice.${signal}`,
+  });
+  if (hasKey(table)) await moveRecords(query, filling);
+  else await removeArchived(query, filling);
+  await query(sealStatement(table, name));
+  if (former !== null)
+    await query(`DROP TABLE sluice.${quoted(former)}; ALTER TABLE sluice.${quoted(name)} RENAME TO ${quoted(former)}`);
+  await query(statements.attach);
+}
+
+/** Records of the day that the new partition has already are those of the files. */
+async function moveRecords(query: Query, { table, day, name, sources }: Filling): Promise<void> {
+  for (const source of sources) {
+    // The table cannot be replaced by one without a seal.
+    await query(`LOCK TABLE sluice.${quoted(source)} IN ROW EXCLUSIVE MODE`);
+    await requireSeal(query, { table, day, source });
+    await query(
+      `WITH moved AS (DELETE FROM sluice.${quoted(source)} WHERE ${conditionOf(table, day)} RETURNING *)
+       INSERT INTO sluice.${quoted(name)} SELECT * FROM moved ON CONFLICT DO NOTHING`,
+    );
+  }
+}
+
+/**
+ * What the default partition has of the day is in the files, unless a late record is noted: such records arrived after
+ * the day was dropped, and were archived.
+ */
+async function removeArchived(query: Query, { table, day, sources }: Filling): Promise<void> {
+  const { rows } = await query('SELECT FROM sluice.lake_late WHERE signal = $1 AND day = $2 LIMIT 1', [
+    table.signal,
+    day,
+  ]);
+  if (rows.length > 0) throw new Hindered();
+  for (const source of sources) {
+    await requireSeal(query, { table, day, source });
+    await query(`DELETE FROM sluice.${quoted(source)} WHERE ${conditionOf(table, day)}`);
+  }
+}
+
+/** Records of a table without a seal are archived first. */
+async function requireSeal(
+  query: Query,
+  { table, day, source }: { readonly table: LakeTable; readonly day: string; readonly source: string },
+): Promise<void> {
+  const name = `sluice.${quoted(source)}`;
   const { rows } = await query(
-    `SELECT EXISTS (SELECT FROM sluice.lake_late WHERE signal = ${literal(signal)} AND day = ${literal(day)})
-       OR (NOT ${isSealed(`'${rest}'::regclass`)}
-         AND EXISTS (SELECT FROM ${rest} WHERE ${conditionOf(table, day)})) AS late`,
+    `SELECT WHERE NOT ${isSealed(`${literal(name)}::regclass`)} AND EXISTS (SELECT FROM ${name} WHERE ${conditionOf(table, day)})`,
   );
-  if (rows[0]?.['late'] === true) return false;
-  await query(`DELETE FROM ${rest} WHERE ${conditionOf(table, day)}; ${statements.attach}`);
-  return true;
+  if (rows.length > 0) throw new Hindered();
 }
 
 /** Within the transaction of the restoration, if there is one. */

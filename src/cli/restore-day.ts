@@ -120,7 +120,7 @@ function partitionsOf(database: Database): Pick<RestoreWork, 'statements' | 'dro
       const [table, day] = [tableOf(signal), dayOf(Date.parse(date))];
       const name = partitionName(table, day);
       const bounds = [boundOf(table, day), boundOf(table, day + 1)] as const;
-      return { name, create: creation(table, name, ...bounds), attach: attachment(table, name, ...bounds) };
+      return { name, create: (as) => creation(table, as, ...bounds), attach: attachment(table, name, ...bounds) };
     },
     drop: (signal, date) => {
       const [table, day] = [tableOf(signal), dayOf(Date.parse(date))];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { archivedTables } from '../support/archived-tables.ts';
 import { rowOf, storeRow, storeRows } from '../support/archive-rows.ts';
-import { CLOSED_MS, DAY_MS, linesOfView, makeScene, TABLES } from '../support/archive-scene.ts';
+import { CLOSED_MS, DAY_MS, linesOfLake, linesOfView, makeScene, TABLES } from '../support/archive-scene.ts';
 import { sluice } from '../support/command-line.ts';
 import { longTest } from '../support/long.ts';
 import { postgresConfig } from '../support/postgres-daemon.ts';
@@ -12,7 +12,7 @@ import { postgresConfig } from '../support/postgres-daemon.ts';
 t.setTimeout(300_000);
 
 const scene = await makeScene(t);
-const { query, run } = scene;
+const { query, run, openDays } = scene;
 const { expire, close } = archivedTables(scene.url);
 t.teardown(close);
 const SIGNALS = TABLES.map(([signal]) => signal);
@@ -103,6 +103,67 @@ longTest('a restoration that fails leaves nothing', async (t) => {
   t.same(await query('SELECT FROM pg_class WHERE relname = $1', [`logs_${DAY.replaceAll('-', '')}`]), []);
   await query(`UPDATE sluice.lake_jobs SET records = records - 1 WHERE signal = 'logs' AND day = $1`, [DAY]);
   t.match(await restoreDay(DAY), { code: 0, out: /spans: PostgreSQL has all 20 records\nlogs: 20 records restored/u });
+});
+
+/** Of a row that waited for the default partition while its day was attached. The ledger tries again too. */
+const CHECK_VIOLATION = '23514';
+
+/** Records of the day arrive, one after the other, until the work has ended. Returns their number. */
+async function whileArriving(work: () => Promise<void>): Promise<number> {
+  const client = await scene.connect();
+  const sender = {
+    query: async (text: string, values: readonly unknown[] = []) => (await client.query(text, [...values])).rows,
+  };
+  const send = async (row: ReturnType<typeof rowOf>): Promise<void> => {
+    await storeRow(sender, 'spans', row).catch((error: { readonly code?: unknown }) => {
+      if (error.code !== CHECK_VIOLATION) throw error;
+      return send(row);
+    });
+  };
+  let [arrived, isOver] = [0, false];
+  const arriving = (async () => {
+    for (; !isOver; arrived++) await send(rowOf('spans', 0));
+  })();
+  try {
+    await Promise.race([work(), arriving]);
+  } finally {
+    isOver = true;
+    await arriving;
+  }
+  return arrived;
+}
+
+/** All days are archived, and dropped by retention. */
+async function dropDays(): Promise<void> {
+  await query("UPDATE sluice.lake_restored SET until = now() - interval '1 second'");
+  await run();
+  await expire();
+}
+
+t.test('a day is restored while its records arrive all the time', async (t) => {
+  await dropDays();
+  let wanted = (await linesOfLake(scene, 'spans', ['span_id'])).length;
+  const restores = (out: RegExp) => async (): Promise<void> => {
+    t.match(await restoreDay(DAY), { code: 0, out });
+  };
+  wanted += await whileArriving(restores(/^spans: \d+ records restored/u));
+  wanted += await whileArriving(restores(/^spans: PostgreSQL has all \d+ records/u));
+  await dropDays();
+  await openDays();
+  await storeRows(scene, 'spans', 3);
+  await run();
+  wanted += 3 + (await whileArriving(restores(/^spans: \d+ records restored/u)));
+  await restoreDay(NEXT_DAY);
+  t.equal(await countOf('spans'), wanted, 'each record is there once');
+  t.equal(await countOf('spans_default'), 0);
+  await run();
+  const [inLake, inView] = [await linesOfLake(scene, 'spans'), await linesOfView(scene, 'spans')];
+  t.equal(inLake.length, wanted, 'the records that arrived meanwhile are archived');
+  t.equal(
+    inLake.findIndex((line, index) => line !== inView[index]),
+    -1,
+    'with equal values',
+  );
 });
 
 t.test('what cannot be restored is said', async (t) => {

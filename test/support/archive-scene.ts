@@ -28,6 +28,8 @@ export interface Scene {
   readonly folder: string;
   query(text: string, values?: readonly unknown[]): Promise<readonly Record<string, unknown>[]>;
   connect(): Promise<pg.Client>;
+  /** Creates the partitions of closed days that are missing. */
+  openDays(): Promise<void>;
   /** Runs the archive to its end. */
   run(changes?: Partial<Work>): Promise<readonly ArchivedFile[]>;
   /** The files of the lake, by their keys. */
@@ -37,10 +39,13 @@ export interface Scene {
 /** With the partitions of closed days. */
 export async function makeScene(t: Teardown): Promise<Scene> {
   const { url } = await createDatabase(t, MIGRATED);
-  const database = new Database().use({ connectionString: url });
-  const partitions = new Partitions(database);
-  for (const [name, key] of TABLES) await partitions.open({ name, key, retentionMs: 365 * DAY_MS }, CLOSED_MS);
-  await database.close();
+  const openDays = async (): Promise<void> => {
+    const database = new Database().use({ connectionString: url });
+    const partitions = new Partitions(database);
+    for (const [name, key] of TABLES) await partitions.open({ name, key, retentionMs: 365 * DAY_MS }, CLOSED_MS);
+    await database.close();
+  };
+  await openDays();
   const clients: pg.Client[] = [];
   const connect = async (): Promise<pg.Client> => {
     const client = new pg.Client({ connectionString: url });
@@ -67,6 +72,7 @@ export async function makeScene(t: Teardown): Promise<Scene> {
     lake,
     folder,
     connect,
+    openDays,
     query: async (text, values = []) => (await client.query(text, [...values])).rows,
     run: async (changes = {}) => {
       const session = sessionOf(await connect());

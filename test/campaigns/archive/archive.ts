@@ -14,8 +14,8 @@ const RESTORATION_KILLS = Number(process.argv[3] ?? KILLS);
 const ERASURE_KILLS = Number(process.argv[4] ?? RESTORATION_KILLS);
 const FIRST_REQUESTS = 40;
 const PAUSE_MS = 100;
-/** A day for which records arrive faster than it is restored cannot be restored. */
-const RESTORATIONS_PAUSE = 2;
+/** In runs of the archive, between requests that leave retention the time to drop days. */
+const DROPPING_PAUSE = 2;
 /** Traces to erase that are archived together. */
 const ERASED_TOGETHER = 3;
 
@@ -71,7 +71,7 @@ t.test(`${KILLS} kills of the archive`, async (t) => {
 
 t.test(`${RESTORATION_KILLS} kills of the restoration of a day`, async (t) => {
   const found: Kills = { wholeMs: await timed('archive'), kills: 0, ended: 0 };
-  const pauseMs = (): number => RESTORATIONS_PAUSE * found.wholeMs;
+  const pauseMs = (): number => DROPPING_PAUSE * found.wholeMs;
   await ingestWhile(pauseMs, async () => {
     const isThere = async (table: string): Promise<boolean> =>
       (await client.query('SELECT to_regclass($1) IS NOT NULL AS found', [`sluice.${table}`])).rows[0].found;
@@ -83,13 +83,16 @@ t.test(`${RESTORATION_KILLS} kills of the restoration of a day`, async (t) => {
       await expire();
       await requireEach(t, 'the expiry of days');
       if (!(await isThere(`spans_${day.replaceAll('-', '')}`))) dropped++;
-      // Until a run ends. A run that follows finds the day restored.
-      for (let tries = 0; tries < 5 && found.kills < RESTORATION_KILLS; tries++) {
-        if (!(await kill(found, 'restore-day', day, '--for', '1h'))) break;
-        await requireEach(t, `a kill of restore-day ${day}`);
-      }
-      await finish('restore-day', day, '--for', '1h');
-      await requireEach(t, `restore-day ${day}`);
+      const restoring = async (): Promise<void> => {
+        // Until a run ends. A run that follows finds the day restored.
+        for (let tries = 0; tries < 5 && found.kills < RESTORATION_KILLS; tries++) {
+          if (!(await kill(found, 'restore-day', day, '--for', '1h'))) break;
+          await requireEach(t, `a kill of restore-day ${day}`);
+        }
+        await finish('restore-day', day, '--for', '1h');
+        await requireEach(t, `restore-day ${day}`);
+      };
+      await ingestWhile(() => PAUSE_MS, restoring);
     }
     t.comment(`${found.kills} kills, ${found.ended} runs ended; ${dropped} days were dropped before`);
     t.ok(dropped > 0, 'retention dropped days meanwhile');

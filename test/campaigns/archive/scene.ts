@@ -18,8 +18,6 @@ const SPANS = 20;
 const NEXT_CHANGE_MS = 5_000;
 const MOST_TRIES = 30;
 const RETRY_MS = 1_000;
-/** Of a day for which records arrive faster than it is restored. */
-const IS_REPEATED = /are stored all the time/u;
 
 export const dateOf = (day: number): string => new Date(Date.now() - day * DAY_MS).toISOString().slice(0, 10);
 
@@ -104,11 +102,8 @@ export async function startScene(t: Parameters<typeof startPostgresDaemon>[0]) {
   const start = (...args: readonly string[]): Executable => startExecutable(args, folder);
 
   async function finish(...args: readonly string[]): Promise<void> {
-    for (let left = MOST_TRIES; ; left--) {
-      const run = start(...args);
-      if ((await run.ended) === 0) return;
-      if (left === 0 || !IS_REPEATED.test(run.output.err)) throw new Error(`${args.join(' ')}: ${run.output.err}`);
-    }
+    const run = start(...args);
+    if ((await run.ended) !== 0) throw new Error(`${args.join(' ')}: ${run.output.err}`);
   }
 
   /** All files, with temporary ones. */
@@ -138,8 +133,7 @@ export async function startScene(t: Parameters<typeof startPostgresDaemon>[0]) {
       found.kills++;
       return true;
     }
-    if ((await run.ended) !== 0 && !IS_REPEATED.test(run.output.err))
-      throw new Error(`${args.join(' ')} failed: ${run.output.err}`);
+    if ((await run.ended) !== 0) throw new Error(`${args.join(' ')} failed: ${run.output.err}`);
     found.wholeMs = performance.now() - began;
     found.ended++;
     return false;
