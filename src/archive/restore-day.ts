@@ -14,6 +14,7 @@ import type { Query } from '../component/capabilities/postgres.ts';
 import { UserError } from '../errors.ts';
 import { archiveDay, type Work } from './archive-day.ts';
 import { fetchPublished, requireEqual } from './archived-file.ts';
+import { finishErasures } from './erasure.ts';
 import { literal, quoted } from './duckdb.ts';
 import { figuresIn, figuresOf } from './figures.ts';
 import {
@@ -66,6 +67,7 @@ export async function restoreTable(
 ): Promise<RestoredTable | null> {
   const { query } = work.session;
   for (let left = TRIES; left > 0; left--) {
+    await finishErasures(work);
     await archiveRest(work, table, day);
     const jobs = await publishedJobs(query, { table, day });
     if (jobs.length === 0) return null;
@@ -149,7 +151,7 @@ async function restore(work: RestoreWork, table: LakeTable, restoration: Restora
 /** Spans have a primary key. */
 const hasKey = ({ signal }: LakeTable): boolean => signal === 'spans';
 
-/** A record of the day may be in no file, and in no note of late records. */
+/** A record of the day may be in no file, and in no note of late records; or one of the files is to be erased. */
 class Hindered extends Error {}
 
 async function refuseLargeDefault(query: Query, { signal }: LakeTable): Promise<void> {
@@ -246,6 +248,8 @@ async function attach(
     isolation: 'savepoint',
     what: `sluice.${signal}`,
   });
+  // A removal that did not see the new partition has ended, because it held a lock of the default partition.
+  if ((await query('SELECT FROM sluice.lake_erasures LIMIT 1')).rows.length > 0) throw new Hindered();
   if (hasKey(table)) await moveRecords(query, filling);
   else await removeArchived(query, filling);
   await query(sealStatement(table, name));

@@ -166,6 +166,16 @@ t.test('a day is restored while its records arrive all the time', async (t) => {
   );
 });
 
+t.test('records whose erasure is requested do not come back', async (t) => {
+  await dropDays();
+  const ids = [...new Set((await linesOfLake(scene, 'spans', ['trace_id'])).map((line) => JSON.parse(line).trace_id))];
+  await query('INSERT INTO sluice.lake_erasures (requested_at, trace_id) VALUES (now(), $1)', [ids[0]]);
+  t.match(await restoreDay(DAY), { code: 0, out: /^spans: \d+ records restored/u });
+  t.same(await query("SELECT FROM sluice.spans WHERE encode(trace_id, 'hex') = $1", [ids[0]]), []);
+  t.not(await countOf('spans'), 0);
+  t.same(await query('SELECT FROM sluice.lake_erasures'), []);
+});
+
 t.test('what cannot be restored is said', async (t) => {
   t.match(await restoreDay(), { code: 2, err: /name a day/u });
   t.match(await restoreDay('2026-02-30'), { code: 2, err: /name a day/u });
