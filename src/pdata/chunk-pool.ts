@@ -5,6 +5,8 @@
  * than the encoding.
  */
 
+import { viewOf } from './buffer-view.ts';
+
 /** Chunk sizes are multiples of this. */
 export const CHUNK_STEP_BYTES = 16 * 1024;
 /** The free memory that an idle pool keeps at most. */
@@ -65,22 +67,23 @@ export class ChunkPool {
     return this.#usedBytes;
   }
 
-  /** A buffer of at least `size` bytes. It is not cleared. */
+  /** A buffer of `size` bytes. It is not cleared. */
   take(size: number): Buffer {
     if (size <= SMALL_BYTES) return Buffer.allocUnsafe(size);
-    const length = Math.max(1, Math.ceil(size / CHUNK_STEP_BYTES)) * CHUNK_STEP_BYTES;
+    const length = chunkBytes(size);
     const start = this.#place(length) ?? this.#grow(length);
     if (start === null) return Buffer.allocUnsafeSlow(size);
     this.#usedBytes += length;
     this.#highest = Math.max(this.#highest, start + length);
-    return Buffer.from(this.#memory, start, length);
+    return viewOf(this.#memory, start, size);
   }
 
   /** Returns a buffer of `take`. The caller may not use or read it afterwards: its pages may be gone. */
   give(chunk: Buffer): void {
     if (chunk.buffer !== this.#memory) return;
-    this.#usedBytes -= chunk.length;
-    this.#free(chunk.byteOffset, chunk.byteOffset + chunk.length);
+    const length = chunkBytes(chunk.length);
+    this.#usedBytes -= length;
+    this.#free(chunk.byteOffset, chunk.byteOffset + length);
     if (this.#memory.byteLength > this.#keptBytes) this.#trimLater(this.#trimMs);
   }
 
@@ -141,6 +144,11 @@ export class ChunkPool {
     }
     if (next > this.#keptBytes && next > used) this.#trimLater(next < end ? NEXT_TRIM_MS : this.#trimMs);
   }
+}
+
+/** The memory that a buffer of this size takes. */
+function chunkBytes(size: number): number {
+  return Math.ceil(size / CHUNK_STEP_BYTES) * CHUNK_STEP_BYTES;
 }
 
 /** The address space of the process may be limited; then all chunks are separate buffers. */

@@ -161,7 +161,7 @@ class Pieces {
       const size = Math.min(length - at, step);
       const chunk = this.taken.take(size);
       tables.memory.bytes.copy(chunk, 0, OUTPUT_BASE + at, OUTPUT_BASE + at + size);
-      chunks.push(chunk.subarray(0, size));
+      chunks.push(chunk);
       yield;
     }
   }

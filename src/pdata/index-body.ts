@@ -6,6 +6,7 @@ import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { type RefusalCode, Rejection } from '../errors.ts';
 import { Batch, Tables } from './batch.ts';
+import { partOf } from './buffer-view.ts';
 import type { Context, Encoding, Signal } from './context.ts';
 import * as layout from './layout.ts';
 import { Memory } from './memory.ts';
@@ -95,7 +96,7 @@ export class Intake {
   *#place(body: Uint8Array, encoding: Encoding): Steps<void> {
     const isInPlace = this.#isInPlace(body);
     for (let at = 0; at < body.length; ) {
-      const piece = body.subarray(at, pieceEnd(body, at + PIECE_BYTES));
+      const piece = partOf(body, at, pieceEnd(body, at + PIECE_BYTES));
       if (encoding === 'json' && !isUtf8(piece))
         throw new Rejection('invalid_json', { cause: 'the body is not UTF-8' });
       if (!isInPlace) this.tables.memory.u8.set(piece, layout.INPUT_BASE + at);

@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Batch } from './batch.ts';
+import { partOf } from './buffer-view.ts';
 import * as layout from './layout.ts';
 import type { Steps } from './steps.ts';
 
@@ -40,7 +41,7 @@ export class SharedContents implements Iterable<SharedContent> {
       for (let at = 0; at < chunk.length; ) {
         const content = contentAt(chunk, at);
         const kind = content[0] === layout.SHARED_RESOURCE ? 'resource' : 'scope';
-        yield { kind, id: idAt(chunk, at), bytes: content.subarray(KIND_BYTES) };
+        yield { kind, id: idAt(chunk, at), bytes: partOf(content, KIND_BYTES, content.length) };
         at += layout.SHARED_ENTRY_SIZE + content.length;
       }
     }
@@ -51,7 +52,7 @@ export function fieldsOf({ bytes }: SharedContent): readonly Buffer[] {
   const fields: Buffer[] = [];
   for (let at = 0; at < bytes.length; ) {
     const end = at + LENGTH_BYTES + Math.max(0, bytes.readInt32BE(at));
-    fields.push(bytes.subarray(at, end));
+    fields.push(partOf(bytes, at, end));
     at = end;
   }
   return fields;
@@ -108,5 +109,5 @@ const idAt = (bytes: Buffer, entry: number): string =>
 
 function contentAt(bytes: Buffer, entry: number): Buffer {
   const start = entry + layout.SHARED_ENTRY_SIZE;
-  return bytes.subarray(start, start + bytes.readUInt32LE(entry + layout.SHARED_ENTRY_LENGTH));
+  return partOf(bytes, start, start + bytes.readUInt32LE(entry + layout.SHARED_ENTRY_LENGTH));
 }

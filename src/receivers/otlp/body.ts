@@ -5,6 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Rejection } from '../../errors.ts';
+import { partOf } from '../../pdata/buffer-view.ts';
 import type { Reservation } from './byte-budget.ts';
 
 /** The first capacity of the buffer. It doubles, so each byte is copied once on average. */
@@ -74,7 +75,7 @@ class ArrivingBody {
   }
 
   get bytes(): Buffer {
-    return this.#buffer.subarray(0, this.length);
+    return partOf(this.#buffer, 0, this.length);
   }
 
   /** Throws `body_too_large` or `overloaded`. */

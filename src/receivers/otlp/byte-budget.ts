@@ -92,7 +92,7 @@ export class GrowingBuffer {
     this.#buffer?.copy(larger, 0, 0, kept);
     if (this.#buffer !== null) this.#pool.give(this.#buffer);
     this.#buffer = larger;
-    return larger.subarray(0, size);
+    return larger;
   }
 
   close(): void {

@@ -1,5 +1,6 @@
 /** The frame of a gRPC message: one byte for the compression flag, four bytes for the length. */
 import { Rejection } from '../../errors.ts';
+import { partOf } from '../../pdata/buffer-view.ts';
 import type { ContentEncoding } from './media-type.ts';
 
 export const FRAME_HEAD_BYTES = 5;
@@ -18,7 +19,7 @@ export interface GrpcMessage {
 export function unframe(body: Buffer, announced: ContentEncoding): GrpcMessage {
   if (body.length < FRAME_HEAD_BYTES) throw new Rejection('invalid_body', { cause: 'there is no message' });
   const flag = body.readUInt8(0);
-  const raw = body.subarray(FRAME_HEAD_BYTES);
+  const raw = partOf(body, FRAME_HEAD_BYTES, body.length);
   if (body.readUInt32BE(1) !== raw.length) throw new Rejection('invalid_body', { cause: 'not one whole message' });
   if (flag > COMPRESSED || (flag === COMPRESSED && announced === 'identity'))
     throw new Rejection('invalid_body', { cause: 'compressed in a way that was not announced' });

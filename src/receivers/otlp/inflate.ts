@@ -6,6 +6,7 @@
 import { createGunzip } from 'node:zlib';
 import type { Delivery, Expansion } from '../../component/receiver.ts';
 import { Rejection } from '../../errors.ts';
+import { partOf } from '../../pdata/buffer-view.ts';
 import type { ContentEncoding } from './media-type.ts';
 
 /** Up to this size the expansion in the pass is cheaper than the thread pool, and blocks for about 2 ms. */
@@ -82,7 +83,7 @@ function inflate(compressed: Buffer, expected: number, room: ExpansionRoom): Pro
         stream.destroy(error as Error);
       }
     });
-    stream.once('end', () => resolve(body.subarray(0, length)));
+    stream.once('end', () => resolve(partOf(body, 0, length)));
     stream.once('error', (error) => reject(translate(error)));
     stream.end(compressed);
   });

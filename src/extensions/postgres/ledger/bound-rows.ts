@@ -4,6 +4,7 @@
  * for small spans the server needs twice the time of COPY into a temporary table and INSERT from there, for large ones
  * a fifth more.
  */
+import { partOf } from '../../../pdata/buffer-view.ts';
 import type { Step } from '../wire-pipeline.ts';
 
 /** Parsing costs per parameter and executing costs per statement: a larger number gains nothing. */
@@ -51,10 +52,10 @@ export function* tuplesIn(chunks: readonly Buffer[], columnCount: number): Gener
     for (;;) {
       const end = endOfTuple(bytes, begin, columnCount);
       if (end === null) break;
-      tuples.push(bytes.subarray(begin + COUNT_BYTES, end));
+      tuples.push(partOf(bytes, begin + COUNT_BYTES, end));
       begin = end;
     }
-    rest = bytes.subarray(begin);
+    rest = partOf(bytes, begin, bytes.length);
     yield tuples;
   }
   if (rest.length > 0) throw new Error('the last tuple is not whole');
