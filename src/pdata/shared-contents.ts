@@ -3,7 +3,7 @@
  * Clients can choose contents, so the id is a cryptographic hash. The hash includes the project, so that no project can
  * refer to the content of another.
  */
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import type { Batch } from './batch.ts';
 import { partOf } from './buffer-view.ts';
 import * as layout from './layout.ts';
@@ -80,9 +80,10 @@ function* nameEntries(memory: Buffer, length: number, seen: Set<string>): Steps<
   for (let at = layout.OUTPUT_BASE; at < end; ) {
     const content = contentAt(memory, at);
     const size = layout.SHARED_ENTRY_SIZE + content.length;
-    const hash = yield* digestOf(content);
-    hash.copy(memory, memory.readUInt32LE(at + layout.SHARED_ENTRY_ROW) + layout.SHARED_ID, 0, CONTENT_ID_BYTES);
-    hash.copy(memory, at + layout.SHARED_ENTRY_ID, 0, CONTENT_ID_BYTES);
+    // A hash object costs several times as much as the hash of a small content.
+    const digest = content.length <= HASH_BYTES ? hash('sha256', content, 'buffer') : yield* digestInSteps(content);
+    digest.copy(memory, memory.readUInt32LE(at + layout.SHARED_ENTRY_ROW) + layout.SHARED_ID, 0, CONTENT_ID_BYTES);
+    digest.copy(memory, at + layout.SHARED_ENTRY_ID, 0, CONTENT_ID_BYTES);
     const id = idAt(memory, at);
     if (!seen.has(id)) {
       seen.add(id);
@@ -95,13 +96,13 @@ function* nameEntries(memory: Buffer, length: number, seen: Set<string>): Steps<
   return kept - layout.OUTPUT_BASE;
 }
 
-function* digestOf(content: Buffer): Steps<Buffer> {
-  const hash = createHash('sha256');
+function* digestInSteps(content: Buffer): Steps<Buffer> {
+  const digest = createHash('sha256');
   for (let at = 0; at < content.length; at += HASH_BYTES) {
     if (at > 0) yield;
-    hash.update(content.subarray(at, at + HASH_BYTES));
+    digest.update(content.subarray(at, at + HASH_BYTES));
   }
-  return hash.digest();
+  return digest.digest();
 }
 
 const idAt = (bytes: Buffer, entry: number): string =>
