@@ -1,5 +1,5 @@
 /** `sluice export`: stored rows of any filter as NDJSON, CSV or OTLP, a few at a time. */
-import { parseMoment } from '../component/moment.ts';
+import { parseMoment, storableNs } from '../component/moment.ts';
 import { parseDuration } from '../config/units.ts';
 import type { StoredText } from '../pdata/stored-text.ts';
 import { loadRecords, loadTracesOf } from './archived-range.ts';
@@ -184,5 +184,5 @@ function timeOf(values: Values, name: string, nowMs: number): string | null {
       `--${name} takes a duration or a time, not "${text}"`,
       'as 30m, 12h, 7d, or 2026-11-20T14:00:00Z',
     );
-  return String(BigInt(Math.floor(ms)) * 1_000_000n);
+  return String(storableNs(ms));
 }

@@ -89,7 +89,7 @@ function beforeOf(values: Values, nowMs: number): number | null {
   if (Number.isNaN(ms))
     throw new UsageError(`--before takes a time, not "${text}"`, 'as 2026-11-01, 2026-11-01T12:00Z or 7d');
   if (ms > nowMs) throw new UsageError(`--before ${text} is in the future`);
-  return Math.floor(ms);
+  return Math.max(0, Math.floor(ms));
 }
 
 interface TraceChoice {

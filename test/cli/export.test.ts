@@ -235,6 +235,8 @@ t.test('filters, times and projects', async (t) => {
   t.same(await names(...at, '--model', 'gpt-5'), ['step 7']);
   t.same(await names(...at, '--search', 'CMD'), ['=cmd()']);
   t.same(await names('--project', 'unused'), []);
+  t.same(await names('--since', '0001-01-01', '--until', '9999-12-31', '--errors'), ['step 7'], 'beyond 64 bits');
+  t.same(await names('--since', '9999-12-31'), []);
   t.match(await sluice('export', '--what', 'metrics', '--model', 'x'), { code: 2, err: /metrics have no --model/u });
   t.match(await sluice('export', '--what', 'all'), { code: 2, err: /--what takes one of traces, spans/u });
   t.match(await sluice('export', '--since', '2026-02-30'), { code: 2, err: /--since takes a duration or a time/u });

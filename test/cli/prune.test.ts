@@ -86,6 +86,7 @@ t.test('nothing is removed without a confirmation, or with --dry-run', async (t)
   t.match(await sluice('--trace', old), { code: 1, err });
   t.match(await sluice('--trace', old), { err: /Add --yes/u });
   t.match(await sluice('--trace', old, '--dry-run', '--yes'), { code: 0, out: '', err });
+  t.match(await sluice('--before', '0001-01-01', '--dry-run'), { code: 0, err: /nothing|0 spans/u }, 'before 1970');
   t.match(await sluice('--project', 'demo', '--dry-run'), { code: 0, err: /the project demo, .*5 spans/u });
   t.same(await counts('demo'), before);
 });

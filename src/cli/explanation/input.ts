@@ -32,12 +32,20 @@ export function readInput(path: string): Input {
 }
 
 function expanded(path: string): Buffer {
-  const bytes = readFileSync(path);
+  const bytes = read(path);
   if (!GZIP_MAGIC.every((byte, index) => bytes[index] === byte)) return bytes;
   try {
     return gunzipSync(bytes, { maxOutputLength: MAX_BYTES });
   } catch (error) {
     throw new UserError(`${path} cannot be expanded: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function read(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw new UserError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
