@@ -39,6 +39,28 @@ export function filesOf(
   });
 }
 
+/**
+ * The time from which on `loadUsage` reads at most so many records: the beginning of the range, or a day after the
+ * newest day that is left out, because a trace may reach into the day after its own.
+ */
+export function boundedSince(
+  files: readonly ArchivedFile[],
+  range: ArchivedRange & { readonly since: string },
+  most: number,
+): string {
+  const wanted = filesOf(files, USAGE_SIGNALS, range, DAY_NS);
+  const days = [...new Set(wanted.map(({ day }) => day))].sort().reverse();
+  let records = 0;
+  for (const day of days) {
+    for (const file of wanted) if (file.day === day) records += file.records;
+    if (records > most) return latest(range.since, BigInt(Date.parse(day)) * NS_PER_MS + 2n * DAY_NS);
+  }
+  return range.since;
+}
+
+const latest = (since: string, ns: bigint): string => String(BigInt(since) > ns ? BigInt(since) : ns);
+
+const USAGE_SIGNALS = ['spans', 'logs'] as const;
 const HAS_USAGE = 'usage_scope IS NOT NULL';
 
 /**
@@ -47,7 +69,7 @@ const HAS_USAGE = 'usage_scope IS NOT NULL';
  * agent of a span above it. A trace of several days is read a day beyond the range.
  */
 export async function loadUsage(lake: Lake, range: ArchivedRange, owners: boolean): Promise<void> {
-  const files = filesOf(lake.files, ['spans', 'logs'], range, DAY_NS);
+  const files = filesOf(lake.files, USAGE_SIGNALS, range, DAY_NS);
   const { project } = range;
   const chosen = owners ? { spans: HAS_USAGE, logs: HAS_USAGE } : { spans: "usage_scope = 'rollup'", logs: 'false' };
   await lake.chooseTraces({ files, project, traces: null, where: chosen });

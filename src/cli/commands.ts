@@ -274,4 +274,10 @@ export const OWN_COMMANDS: readonly CommandEntry[] = [
     summary: 'Answer requests of the console for an archived trace',
     load: async () => (await import('./serve-archived-trace.ts')).serveArchivedTrace,
   },
+  {
+    name: 'archived-usage',
+    words: '<PROJECT> <FROM> <UNTIL>',
+    summary: 'Answer requests of the console for the usage of archived days',
+    load: async () => (await import('./serve-archived-usage.ts')).serveArchivedUsage,
+  },
 ];

@@ -1,123 +1,20 @@
-/**
- * The process with which the console reads one archived trace. It answers paths of the API, a line for each line of
- * its input, by the handlers of the console over the loaded rows.
- */
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
-import type { PostgresReader } from '../component/capabilities/postgres-reader.ts';
-import { Administration } from '../extensions/postgres/administration.ts';
-import type { Database } from '../extensions/postgres/database.ts';
-import { PostgresPeople } from '../extensions/postgres/people.ts';
-import { DatabaseApi } from '../extensions/console/mcp/database-api.ts';
-import { ConsoleError } from '../extensions/console/errors.ts';
-import { ApiFault } from '../extensions/console/mcp/tool.ts';
-import type { ArchivedAnswer, ArchivedQuestion, WholeReply } from '../extensions/console/server/archived-traces.ts';
-import type { Reply } from '../extensions/console/server/route.ts';
-import { textOf } from '../extensions/console/server/sending.ts';
+/** The process with which the console reads one archived trace. */
 import { loadTrace } from './archived-trace.ts';
-import type { Command, ExitCode } from './command.ts';
+import type { Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
-import { LAKE_OPTION, type Unread, withLake } from './lake.ts';
+import { LAKE_OPTION } from './lake.ts';
 import { onlyWord } from './project.ts';
-import { type Reader, rowsByCursor, withReader } from './reader.ts';
-
-const BY = { id: null, name: 'the console' } as const;
-/** Of a reply. Larger ones are for the commands. */
-const MOST_BYTES = 32 * 1024 * 1024;
+import { serveArchived } from './serve-archived.ts';
 
 export const serveArchivedTrace: Command = {
   options: { ...CONFIG_OPTIONS, ...LAKE_OPTION },
   examples: [],
   run: (call) =>
-    withReader(call, (reader, database) =>
-      withLake<ExitCode>(call, reader, 'all', async (lake) => {
-        const { stdin, stdout } = call.process;
-        if (lake === null) await reader.query('BEGIN READ ONLY');
-        else await loadTrace(lake, { id: onlyWord(call, 'TRACE'), project: null, since: null });
-        const rows = cursorReader(lake?.reader ?? reader);
-        for await (const line of createInterface({ input: stdin })) {
-          const question = JSON.parse(line) as ArchivedQuestion;
-          const unread = lake?.unread ?? null;
-          const answer = unread === null ? await answerOf(database, rows, question) : refusalOf(unread);
-          if (!stdout.write(`${JSON.stringify(answer)}\n`)) await once(stdout, 'drain');
-        }
-        return 0;
-      }),
-    ),
+    serveArchived(call, {
+      columns: 'all',
+      load: async (lake) => {
+        await loadTrace(lake, { id: onlyWord(call, 'TRACE'), project: null, since: null });
+        return null;
+      },
+    }),
 };
-
-const refusalOf = ({ why, hint }: Unread): ArchivedAnswer => ({
-  refusal: {
-    code: 'archive_unavailable',
-    message: `The archive, which may have this trace, cannot be read: ${why}.`,
-    hint,
-  },
-});
-
-/** Rejects for a fault that may have ended the transaction. */
-async function answerOf(
-  database: Database,
-  reader: PostgresReader,
-  { path, headers, projects, seesContent }: ArchivedQuestion,
-): Promise<ArchivedAnswer> {
-  const administration = new Administration(database, BY);
-  const people = new PostgresPeople(database);
-  const api = new DatabaseApi({ reader, administration, people, projects, seesContent });
-  try {
-    return { reply: await api.reply(path, wholeOf, headers) };
-  } catch (error) {
-    if (!(error instanceof ApiFault)) throw error;
-    const { code, message, hint } = error;
-    return { refusal: { code, message, hint } };
-  }
-}
-
-async function wholeOf(reply: Reply): Promise<WholeReply> {
-  const { kind, status = 200 } = reply;
-  switch (kind) {
-    case 'lines':
-      return { kind, status, text: (await bytesOf(reply.pieces)).toString() };
-    case 'download': {
-      const { name, type, pieces } = reply;
-      return { kind, status, text: (await bytesOf(pieces)).toString('base64'), name, type };
-    }
-    case 'bytes':
-      return { kind, status, text: (await bytesOf([reply.bytes])).toString('base64'), type: reply.type };
-    default: {
-      const text = await textOf(reply);
-      if (text.length > MOST_BYTES) throw tooLarge();
-      return { kind: kind === 'text' ? 'text' : 'json_text', status, text };
-    }
-  }
-}
-
-type Pieces = AsyncIterable<string | Uint8Array> | Iterable<Uint8Array>;
-
-async function bytesOf(pieces: Pieces): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const piece of pieces) {
-    const chunk = Buffer.from(piece as Uint8Array);
-    size += chunk.length;
-    if (size > MOST_BYTES) throw tooLarge();
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-}
-
-const tooLarge = (): ConsoleError =>
-  new ConsoleError('request_invalid', {
-    message: `The answer has more than ${MOST_BYTES / 2 ** 20} MiB, which is too much of an archived trace at once.`,
-    hint: 'Read it with `sluice trace` or `sluice export`.',
-  });
-
-/** Within a transaction. One statement runs after the other. */
-function cursorReader(reader: Reader): PostgresReader {
-  const { views, query } = reader;
-  return {
-    views,
-    query: (text, values) => query(text, values),
-    prepared: (text, values) => query(text, values),
-    stream: (text, values = []) => rowsByCursor(reader, 'answer', { text, values }),
-  };
-}

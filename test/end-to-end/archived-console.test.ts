@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t from 'tap';
-import type { ArchivedAnswer, ArchivedQuestion } from '../../src/extensions/console/server/archived-traces.ts';
+import type { ArchivedAnswer, ArchivedQuestion } from '../../src/extensions/console/server/archive-readers.ts';
 import { CLOSED_MS, DAY_MS, makeScene, TABLES } from '../support/archive-scene.ts';
 import { BIN, freePort, startExecutable } from '../support/executable.ts';
 import { postgresConfig } from '../support/postgres-daemon.ts';
@@ -81,6 +81,27 @@ const all = async () => {
   for (const [path, headers] of FOREIGN) found.push(await askFor(path, headers));
   return found;
 };
+const USAGE_FROM = BigInt(CLOSED_MS - 30 * DAY_MS) * 1_000_000n;
+const USAGE_TO = BigInt(CLOSED_MS + 9 * DAY_MS) * 1_000_000n;
+const USAGE_MIDDLE = BigInt(CLOSED_MS + 2 * DAY_MS) * 1_000_000n;
+const USAGES = [
+  ...['model', 'none', 'user', 'conversation', 'service'].map(
+    (group) => `from=${USAGE_FROM}&to=${USAGE_TO}&group=${group}`,
+  ),
+  `from=${USAGE_MIDDLE}&to=${USAGE_TO}&interval=1d`,
+  `from=${USAGE_FROM}&to=${USAGE_TO}&q=user:u-1`,
+  `from=${USAGE_FROM}&to=${USAGE_MIDDLE}&env=default`,
+];
+const askUsage = async (query: string): Promise<Readonly<Record<string, unknown>>> => {
+  const { as_of: _, ...usage } = JSON.parse((await ask(`/projects/shop/usage?${query}`)).text);
+  return usage;
+};
+const allUsages = async () => {
+  const found = [];
+  for (const query of USAGES) found.push(await askUsage(`${query}&archived=true`));
+  return found;
+};
+const usagesBefore = await allUsages();
 const before = await all();
 t.same(
   before.map(({ status }) => status),
@@ -134,6 +155,19 @@ t.test('the process shows no more than the caller may see', async (t) => {
   t.match(texts[6], /"spanId"/u);
   t.notMatch(texts[6], /one|hello/u);
   t.match(answers[7], { reply: { status: 404, text: /"data":null/u } });
+});
+
+t.test('usage of archived days is counted when it is asked for', async (t) => {
+  for (const [index, usage] of (await allUsages()).entries()) t.same(usage, usagesBefore[index], USAGES[index] ?? '');
+  const began = performance.now();
+  await askUsage(`${USAGES[0]}&archived=true`);
+  t.comment(`a further request: ${Math.round(performance.now() - began)} ms`);
+  const usual = await askUsage(USAGES[0] ?? '');
+  t.match(usual, { complete_from: String });
+  t.notSame(usual['total'], usagesBefore[0]?.['total']);
+  const recent = await askUsage(`from=${BigInt(CLOSED_MS + 8 * DAY_MS) * 1_000_000n}&to=${USAGE_TO}&archived=true`);
+  t.notOk('complete_from' in recent, 'PostgreSQL has all of it');
+  t.equal((await ask('/projects/shop/usage?archived=yes')).status, 400);
 });
 
 t.test('lists and sums say from which time on they are complete', async (t) => {

@@ -21,7 +21,7 @@ import { Logins } from './auth/logins.ts';
 import { baseUrlOf } from './base-url.ts';
 import { McpThread } from './mcp/thread.ts';
 import { CONSOLE_SCHEMA, type ConsoleOptions, checkConsole } from './options.ts';
-import { ArchivedTraces } from './server/archived-traces.ts';
+import { ArchiveReaders } from './server/archive-readers.ts';
 import { ConsoleServer, type Serve } from './server/console-server.ts';
 import { FailedLogins, Places } from './server/limits.ts';
 import { Names } from './server/names.ts';
@@ -130,7 +130,7 @@ class Console implements Extension {
       router: new Router(this.#routes()),
       withoutLogin: auth.mode === 'none',
       liveStreams: new Places(LIVE_STREAMS),
-      archived: commands === undefined ? null : new ArchivedTraces(commands, logger),
+      archived: commands === undefined ? null : new ArchiveReaders(commands, logger),
       mcp: this.#mcp,
       rowThread: this.#rowThread,
       daemon: () => capabilities.find(DAEMON_FACTS) ?? null,

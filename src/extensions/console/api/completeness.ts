@@ -9,11 +9,16 @@ const NEWEST = `
     AND j.day >= ${dayOfNs('$2::int8')} AND ${IS_DROPPED}
   ORDER BY j.day DESC LIMIT 1`;
 
+export interface Completeness {
+  readonly complete_from?: string;
+}
+
 /** A member of the answer to a question from this time on; empty when the answer is complete. */
 export async function completenessOf(
-  { project, reader }: RequestContext,
+  { project, reader, archivedFrom }: RequestContext,
   from: bigint,
-): Promise<{ readonly complete_from?: string }> {
+): Promise<Completeness> {
+  if (archivedFrom !== null) return archivedFrom > from ? { complete_from: String(archivedFrom) } : {};
   const [row] = await reader.prepared(NEWEST, [project, String(from < 0n ? 0n : from)]);
   return row === undefined ? {} : { complete_from: String(row['ns']) };
 }

@@ -2,7 +2,7 @@
 import { Parameters } from '../filter/parameters.ts';
 import { nanosecondsOf } from '../filter/values.ts';
 import { jsonText, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
-import { completenessOf } from './completeness.ts';
+import { type Completeness, completenessOf } from './completeness.ts';
 import {
   allOf,
   boundedRangeOf,
@@ -61,9 +61,15 @@ export const showUsage = readRoute(`${PROJECT}/usage`, async (context) => {
   const before = { from: range.from - (range.until - range.from), until: range.from };
   const now = figuresQuestion(context, { keys: KEYS[group], range, interval: String(nanosecondsOf(interval)) });
   const earlier = figuresQuestion(context, { keys: KEYS[group], range: before, interval: null });
+  const completeness = await completenessOf(context, before.from);
+  if (wordOf(context, 'archived', ['false', 'true']) === 'true' && completeness.complete_from !== undefined) {
+    const { hasOwners } = now;
+    const { project } = context;
+    const reply = await context.archivedUsage({ project, from: before.from, until: range.until, hasOwners });
+    if (reply !== null) return reply;
+  }
   const [found] = await context.reader.query(now.text, now.values);
   const [past] = await context.reader.query(earlier.text, earlier.values);
-  const completeness = await completenessOf(context, before.from);
   return jsonText(answerText({ group, range, interval, completeness }, found ?? {}, past ?? {}));
 });
 
@@ -77,6 +83,7 @@ interface Figures {
 interface Statement {
   readonly text: string;
   readonly values: readonly unknown[];
+  readonly hasOwners: boolean;
 }
 
 /**
@@ -135,8 +142,8 @@ function figuresQuestion(context: RequestContext, { keys, range, interval }: Fig
      FROM ranked a WHERE ${keys.length === 0 ? 'NOT a.of_key' : 'a.of_key AND a.rank IS NOT NULL'}) AS series,
     (SELECT string_agg((json_build_array(NULL, r.of_point, json_build_object('other', true), r.point::text, ${restJson()}))::text, E'\\n' ORDER BY r.point)
      FROM rest r) AS rest,
-    to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS as_of`;
-  return { text, values: parameters.values };
+    to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS as_of`;
+  return { text, values: parameters.values, hasOwners: owned.length > 0 };
 }
 
 const sumJson = (alias: string, name: string): string =>
@@ -161,7 +168,7 @@ interface Asked {
   readonly group: UsageGroup;
   readonly range: Range;
   readonly interval: string;
-  readonly completeness: Awaited<ReturnType<typeof completenessOf>>;
+  readonly completeness: Completeness;
 }
 
 /** The rows are small: at most 101 groups with their points. */

@@ -19,6 +19,8 @@ export interface DatabaseApiParts {
   /** Null: all projects. */
   readonly projects: readonly string[] | null;
   readonly seesContent: boolean;
+  /** As that of a request. */
+  readonly archivedFrom?: bigint | null;
 }
 
 export class DatabaseApi implements Api {
@@ -65,7 +67,7 @@ export class DatabaseApi implements Api {
   }
 
   #contextOf({ parameters }: Match, query: URLSearchParams, headers: RequestContext['headers']): RequestContext {
-    const { reader, administration, people, projects, seesContent } = this.#parts;
+    const { reader, administration, people, projects, seesContent, archivedFrom = null } = this.#parts;
     const caller: Caller = { by: 'none', id: '', name: 'sluice mcp', role: 'viewer', projects, seesContent };
     const parameter = (name: string): string => parameters.get(name) ?? '';
     const refuse = (): Promise<never> => Promise.reject(new ConsoleError('forbidden'));
@@ -75,6 +77,8 @@ export class DatabaseApi implements Api {
       project: parameter('project'),
       // The reader has the archived rows already.
       archived: () => Promise.resolve(null),
+      archivedUsage: () => Promise.resolve(null),
+      archivedFrom,
       body: {},
       signal: this.#signal,
       actor: { id: null, name: caller.name },

@@ -15,7 +15,13 @@ import type { RowThread } from './row-thread.ts';
 import type { Authentication } from '../auth/authentication.ts';
 import type { Logins } from '../auth/logins.ts';
 import { ConsoleError } from '../errors.ts';
-import { type ArchivedTraces, archivedTraceOf } from './archived-traces.ts';
+import {
+  type ArchiveReaders,
+  archivedTraceOf,
+  type Loading,
+  loadingOfTrace,
+  loadingOfUsage,
+} from './archive-readers.ts';
 import { readBody } from './bodies.ts';
 import { asConsoleError } from './failures.ts';
 import { type Places, QueryTurns } from './limits.ts';
@@ -54,7 +60,7 @@ export interface RequestParts {
   readonly people: People;
   readonly liveStreams: Places;
   /** Null in a process that starts no others. */
-  readonly archived: ArchivedTraces | null;
+  readonly archived: ArchiveReaders | null;
   readonly mcp: McpThread;
   readonly rowThread: RowThread;
   daemon(): DaemonFacts | null;
@@ -137,15 +143,24 @@ export class Requests {
   }
 
   async #archivedReply(
-    { path, query, signal }: Exchange,
+    exchange: Exchange,
     match: Match,
-    { caller: { projects, seesContent }, headers, reader }: Pick<RequestContext, 'caller' | 'headers' | 'reader'>,
+    context: Pick<RequestContext, 'caller' | 'headers' | 'reader'>,
     project: string | null,
   ): Promise<Reply | null> {
     const { archived } = this.#parts;
     const trace = archivedTraceOf(match);
-    if (archived === null || trace === null || !(await archived.mayHave(reader, trace, project))) return null;
-    return archived.answer(trace, { path: `${path}?${query}`, headers, projects, seesContent }, signal);
+    if (archived === null || trace === null || !(await archived.mayHave(context.reader, trace, project))) return null;
+    return this.#askArchive(exchange, context, loadingOfTrace(trace));
+  }
+
+  async #askArchive(
+    { path, query, signal }: Exchange,
+    { caller: { projects, seesContent }, headers }: Pick<RequestContext, 'caller' | 'headers'>,
+    loading: Loading,
+  ): Promise<Reply | null> {
+    const question = { path: `${path}?${query}`, headers, projects, seesContent };
+    return this.#parts.archived?.answer(loading, question, signal) ?? null;
   }
 
   /** The checks that need no login: the name of the console, and the site that the request comes from. */
@@ -244,6 +259,8 @@ export class Requests {
         return parameter('project');
       },
       archived: (project) => this.#archivedReply(exchange, match, { caller, headers, reader }, project),
+      archivedUsage: (range) => this.#askArchive(exchange, { caller, headers }, loadingOfUsage(range)),
+      archivedFrom: null,
       read: (path) => this.#read(exchange, caller, path),
       mcp: this.#parts.mcp,
       rowThread: this.#parts.rowThread,

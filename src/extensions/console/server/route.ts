@@ -76,6 +76,10 @@ export interface RequestContext {
    * has all of it. `project`: of the trace; null: any. Rejects with a `ConsoleError`.
    */
   archived(project: string | null): Promise<Reply | null>;
+  /** As `archived`, for a question for usage. Null in a process that starts no others. */
+  archivedUsage(range: UsageRange): Promise<Reply | null>;
+  /** The time from which on `reader` has the archived usage, in nanoseconds; null: it reads PostgreSQL only. */
+  readonly archivedFrom: bigint | null;
   /** Changes are audited with the caller. */
   readonly administration: ProjectAdministration;
   readonly people: People;
@@ -98,6 +102,15 @@ export interface RequestContext {
   readonly logger: Logger;
   /** Unix milliseconds. */
   now(): number;
+}
+
+/** Usage of archived days. Times are in Unix nanoseconds. */
+export interface UsageRange {
+  readonly project: string;
+  readonly from: bigint;
+  readonly until: bigint;
+  /** Whether calls get the user, conversation or agent of spans above them. */
+  readonly hasOwners: boolean;
 }
 
 /** The login of the request, and links for others. */

@@ -2,7 +2,11 @@
 import t from 'tap';
 import type { CommandSession, OwnCommands } from '../../../../src/component/capabilities/own-commands.ts';
 import { ConsoleError } from '../../../../src/extensions/console/errors.ts';
-import { ArchivedTraces, type Limits } from '../../../../src/extensions/console/server/archived-traces.ts';
+import {
+  ArchiveReaders,
+  type Limits,
+  loadingOfTrace,
+} from '../../../../src/extensions/console/server/archive-readers.ts';
 import type { Reply } from '../../../../src/extensions/console/server/route.ts';
 import type { Teardown } from '../../../support/postgres.ts';
 
@@ -54,7 +58,7 @@ function start(t: Teardown, limits: Partial<Limits> = {}) {
       return process;
     },
   };
-  const traces = new ArchivedTraces(commands, LOGGER, { ...LIMITS, ...limits });
+  const traces = new ArchiveReaders(commands, LOGGER, { ...LIMITS, ...limits });
   t.teardown(async () => traces.stop());
   return { processes, traces };
 }
@@ -71,7 +75,7 @@ const codeOf = (answer: Promise<unknown>): Promise<string> =>
 
 t.test('one process answers all requests for a trace', async (t) => {
   const { traces, processes } = start(t);
-  const answers = [traces.answer(A, QUESTION, LIVE), traces.answer(A, QUESTION, LIVE)];
+  const answers = [traces.answer(loadingOfTrace(A), QUESTION, LIVE), traces.answer(loadingOfTrace(A), QUESTION, LIVE)];
   await turn();
   t.equal(processes.length, 1);
   for (const text of ['1', '2']) processes[0]?.answer(answerWith(text));
@@ -80,13 +84,13 @@ t.test('one process answers all requests for a trace', async (t) => {
 
 t.test('a further process begins when an unused one has ended, else the request is refused', async (t) => {
   const { traces, processes } = start(t);
-  const first = traces.answer(A, QUESTION, LIVE);
-  const second = traces.answer(B, QUESTION, LIVE);
+  const first = traces.answer(loadingOfTrace(A), QUESTION, LIVE);
+  const second = traces.answer(loadingOfTrace(B), QUESTION, LIVE);
   await turn();
-  t.equal(await codeOf(traces.answer(C, QUESTION, LIVE)), 'busy');
+  t.equal(await codeOf(traces.answer(loadingOfTrace(C), QUESTION, LIVE)), 'busy');
   processes[1]?.answer(answerWith('b'));
   await second;
-  const third = traces.answer(C, QUESTION, LIVE);
+  const third = traces.answer(loadingOfTrace(C), QUESTION, LIVE);
   await turn();
   t.same(
     processes.map(({ isEnded }) => isEnded),
@@ -103,17 +107,17 @@ t.test('a further process begins when an unused one has ended, else the request 
 
 t.test('an idle, an old and a forgotten process end', async (t) => {
   const idle = start(t, { idleMs: 1 });
-  const one = idle.traces.answer(A, QUESTION, LIVE);
+  const one = idle.traces.answer(loadingOfTrace(A), QUESTION, LIVE);
   await turn();
   idle.processes[0]?.answer(answerWith('1'));
   await one;
   await idle.processes[0]?.ended;
   for (const { traces, processes, act } of [
     { ...start(t, { lifeMs: -1 }), act: nothing },
-    { ...start(t), act: (traces: ArchivedTraces) => traces.forget(A) },
+    { ...start(t), act: (traces: ArchiveReaders) => traces.forget(A) },
   ]) {
     for (const text of ['1', '2']) {
-      const answer = traces.answer(A, QUESTION, LIVE);
+      const answer = traces.answer(loadingOfTrace(A), QUESTION, LIVE);
       await turn();
       processes.at(-1)?.answer(answerWith(text));
       t.equal(textOf(await answer), text);
@@ -126,23 +130,23 @@ t.test('an idle, an old and a forgotten process end', async (t) => {
 
 t.test('failures', async (t) => {
   const { traces, processes } = start(t);
-  const failed = codeOf(traces.answer(A, QUESTION, LIVE));
+  const failed = codeOf(traces.answer(loadingOfTrace(A), QUESTION, LIVE));
   await turn();
   processes[0]?.fail('exit code 1');
   t.equal(await failed, 'archive_unavailable');
-  const refused = codeOf(traces.answer(A, QUESTION, LIVE));
+  const refused = codeOf(traces.answer(loadingOfTrace(A), QUESTION, LIVE));
   await turn();
   processes[1]?.answer(JSON.stringify({ refusal: { code: 'not_found', message: 'x', hint: null } }));
   t.equal(await refused, 'not_found');
   const late = start(t, { answerMs: 1 });
-  t.equal(await codeOf(late.traces.answer(A, QUESTION, LIVE)), 'took_too_long');
+  t.equal(await codeOf(late.traces.answer(loadingOfTrace(A), QUESTION, LIVE)), 'took_too_long');
   t.ok(late.processes[0]?.isEnded);
 });
 
 t.test('when the last client has gone away, the process ends', async (t) => {
   const { traces, processes } = start(t);
   const leaving = [new AbortController(), new AbortController()];
-  const answers = leaving.map(({ signal }) => codeOf(traces.answer(A, QUESTION, signal)));
+  const answers = leaving.map(({ signal }) => codeOf(traces.answer(loadingOfTrace(A), QUESTION, signal)));
   await turn();
   leaving[0]?.abort(new ConsoleError('request_timeout'));
   await answers[0];
@@ -158,9 +162,9 @@ t.test('a process that cannot be started is an archive that cannot be read', asy
   process.on('unhandledRejection', note);
   t.teardown(async () => void process.off('unhandledRejection', note));
   const fails = (): Promise<never> => Promise.reject(new Error('EMFILE'));
-  const traces = new ArchivedTraces({ run: fails, open: fails }, LOGGER, LIMITS);
-  t.equal(await codeOf(traces.answer(A, QUESTION, LIVE)), 'archive_unavailable');
-  t.equal(await codeOf(traces.answer(A, QUESTION, LIVE)), 'archive_unavailable', 'and again');
+  const traces = new ArchiveReaders({ run: fails, open: fails }, LOGGER, LIMITS);
+  t.equal(await codeOf(traces.answer(loadingOfTrace(A), QUESTION, LIVE)), 'archive_unavailable');
+  t.equal(await codeOf(traces.answer(loadingOfTrace(A), QUESTION, LIVE)), 'archive_unavailable', 'and again');
   traces.stop();
   await turn();
   t.same(unhandled, []);

@@ -1,18 +1,30 @@
 /**
- * Requests for one trace of archived days. They are answered by the same handlers in a process that reads the lake,
- * because that takes memory and time. The process has loaded one trace; it answers further requests for it until it is
- * idle or old.
+ * Requests for archived days. They are answered by the same handlers in a process that reads the lake, because that
+ * takes memory and time. The process has loaded one trace, or the usage of some days; it answers further requests for
+ * them until it is idle or old.
  */
 import type { CommandSession, OwnCommands } from '../../../component/capabilities/own-commands.ts';
 import { dayOfNs, IS_DROPPED, NEAR_NS } from '../../../component/archived-day.ts';
 import type { Logger } from '../../../component/logger.ts';
 import { CONSOLE_ERRORS, ConsoleError, type ConsoleErrorCode } from '../errors.ts';
-import type { BytesReply, Caller, DownloadReply, Reply, RequestContext, RequestReader } from './route.ts';
+import type { BytesReply, Caller, DownloadReply, Reply, RequestContext, RequestReader, UsageRange } from './route.ts';
 import { API } from './route.ts';
 import type { Match } from './router.ts';
 
-/** The command that answers, with the id of the trace. */
-export const COMMAND = 'archived-trace';
+/** The commands that answer. */
+const TRACE_COMMAND = 'archived-trace';
+const USAGE_COMMAND = 'archived-usage';
+
+/** The words of the command that loads what a question needs. */
+export type Loading = readonly string[];
+
+export const loadingOfTrace = (trace: string): Loading => [TRACE_COMMAND, trace];
+
+/** Whole days, so that a question for the same range a moment later finds the process of the first. */
+export function loadingOfUsage({ project, from, until, hasOwners }: UsageRange): Loading {
+  const [first, last] = [from - (from % DAY_NS), until + ((DAY_NS - (until % DAY_NS)) % DAY_NS)];
+  return [USAGE_COMMAND, project, String(first), String(last), ...(hasOwners ? ['--owners'] : [])];
+}
 
 /** A line of its input. */
 export interface ArchivedQuestion extends Pick<Caller, 'projects' | 'seesContent'>, Pick<RequestContext, 'headers'> {
@@ -46,6 +58,7 @@ export interface Limits {
 }
 
 const LIMITS: Limits = { processes: 2, answerMs: 60_000, idleMs: 30_000, lifeMs: 120_000 };
+const DAY_NS = 86_400_000_000_000n;
 const TRACE_ID = /^[0-9a-f]{32}$/iu;
 const ID_DIGITS = 32;
 const LATEST_NS = '9000000000000000000';
@@ -70,11 +83,12 @@ export function archivedTraceOf({ route, parameters }: Match): string | null {
   return TRACE_ID.test(id) ? id.toLowerCase() : null;
 }
 
-export class ArchivedTraces {
+export class ArchiveReaders {
   readonly #commands: OwnCommands;
   readonly #logger: Logger;
   readonly #limits: Limits;
-  readonly #readers = new Map<string, TraceReader>();
+  /** By the words of their commands. */
+  readonly #readers = new Map<string, ArchiveReader>();
 
   constructor(commands: OwnCommands, logger: Logger, limits: Limits = LIMITS) {
     this.#commands = commands;
@@ -88,55 +102,57 @@ export class ArchivedTraces {
     return row?.['archived'] === true;
   }
 
-  async answer(trace: string, question: ArchivedQuestion, signal: AbortSignal): Promise<Reply> {
-    const reader = this.#readerOf(trace);
+  async answer(loading: Loading, question: ArchivedQuestion, signal: AbortSignal): Promise<Reply> {
+    const reader = this.#readerOf(loading);
     try {
       return replyOf(JSON.parse(await reader.ask(JSON.stringify(question), signal)) as ArchivedAnswer);
     } catch (error) {
       if (error instanceof ConsoleError || signal.aborted) throw error;
-      this.#logger.warn({ trace, error }, 'an archived trace could not be read');
+      this.#logger.warn({ command: loading.join(' '), error }, 'archived days could not be read');
       throw new ConsoleError('archive_unavailable');
     } finally {
-      if (reader.isOver) this.#end(trace, reader);
+      if (reader.isOver) this.#end(loading.join(' '), reader);
     }
   }
 
-  /** What was read of a trace is not shown any more. */
+  /** What was read of a trace is not shown any more, and not counted. */
   forget(trace: string): void {
-    const reader = this.#readers.get(trace);
-    if (reader !== undefined) this.#end(trace, reader);
+    const others = `${TRACE_COMMAND} `;
+    for (const [key, reader] of this.#readers)
+      if (!key.startsWith(others) || key === loadingOfTrace(trace).join(' ')) this.#end(key, reader);
   }
 
   stop(): void {
-    for (const [trace, reader] of this.#readers) this.#end(trace, reader);
+    for (const [key, reader] of this.#readers) this.#end(key, reader);
   }
 
-  #readerOf(trace: string): TraceReader {
-    const running = this.#readers.get(trace);
+  #readerOf(loading: Loading): ArchiveReader {
+    const key = loading.join(' ');
+    const running = this.#readers.get(key);
     if (running !== undefined && !running.isOver) return running;
     let before = Promise.resolve();
-    if (running !== undefined) before = this.#end(trace, running);
+    if (running !== undefined) before = this.#end(key, running);
     else if (this.#readers.size >= this.#limits.processes) {
       const [unused] = [...this.#readers].filter(([, each]) => each.isUnused);
       if (unused === undefined)
-        throw new ConsoleError('busy', { message: 'Other archived traces are being read.', hint: 'Try again soon.' });
+        throw new ConsoleError('busy', { message: 'Other archived days are being read.', hint: 'Try again soon.' });
       before = this.#end(...unused);
     }
-    const reader = new TraceReader({
+    const reader = new ArchiveReader({
       limits: this.#limits,
       open: async (abort) => {
         await before;
-        const line = (text: string): void => this.#logger.debug({ trace, archive: text }, 'reading the archive');
-        return this.#commands.open([COMMAND, trace], { signal: abort, line });
+        const line = (text: string): void => this.#logger.debug({ command: key, archive: text }, 'reading the archive');
+        return this.#commands.open(loading, { signal: abort, line });
       },
-      idle: () => void this.#end(trace, reader),
+      idle: () => void this.#end(key, reader),
     });
-    this.#readers.set(trace, reader);
+    this.#readers.set(key, reader);
     return reader;
   }
 
-  #end(trace: string, reader: TraceReader): Promise<void> {
-    if (this.#readers.get(trace) === reader) this.#readers.delete(trace);
+  #end(key: string, reader: ArchiveReader): Promise<void> {
+    if (this.#readers.get(key) === reader) this.#readers.delete(key);
     return reader.end();
   }
 }
@@ -148,7 +164,7 @@ interface ReaderParts {
 }
 
 /** One process. */
-class TraceReader {
+class ArchiveReader {
   readonly #parts: ReaderParts;
   readonly #abort = new AbortController();
   readonly #session: Promise<CommandSession>;
@@ -179,7 +195,7 @@ class TraceReader {
     const given = new Promise<never>((_, reject) => {
       const late = setTimeout(() => {
         this.#abort.abort();
-        const hint = '`sluice trace ID` reads it without a limit of time.';
+        const hint = '`sluice trace` and `sluice usage` read it without a limit of time.';
         reject(new ConsoleError('took_too_long', { message: 'The archive took too long.', hint }));
       }, answerMs);
       const leave = (): void => reject(signal.reason);
