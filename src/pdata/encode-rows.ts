@@ -95,25 +95,14 @@ export function* encodeInSteps(batch: Batch, format: RowFormat, pool: ChunkPool)
     }
     isWhole = true;
     const shared = format === 'copy' ? new SharedContents(contents) : null;
-    return encodedRows({ signal, count: recordCount, bytes: pieces.bytes, chunks, isPlain }, shared, pieces.taken);
+    const { bytes, taken } = pieces;
+    return new KeptRows({ signal, count: recordCount, bytes, chunks, isPlain }, shared, taken);
   } catch (error) {
     if (error instanceof WireFault && error.code === FAIL_OUTPUT) throw tooLarge('a row');
     throw error;
   } finally {
     if (!isWhole) pieces.taken.release();
   }
-}
-
-/**
- * A separate function, so that `release` refers only to the chunks: rows wait for a commit, and tables may be large.
- */
-function encodedRows(
-  rows: Omit<EncodedRows, 'contents' | 'release'>,
-  contents: SharedContents | null,
-  taken: TakenChunks,
-): EncodedRows {
-  const release = (): void => taken.release();
-  return contents === null ? { ...rows, release } : { ...rows, contents, release };
 }
 
 class TakenChunks {
@@ -132,6 +121,31 @@ class TakenChunks {
 
   release(): void {
     for (const chunk of this.#chunks.splice(0)) this.#pool.give(chunk);
+  }
+}
+
+/** Refers only to the chunks: rows wait for a commit, and tables may be large. */
+class KeptRows implements EncodedRows {
+  readonly signal: Signal;
+  readonly count: number;
+  readonly bytes: number;
+  readonly chunks: readonly Buffer[];
+  readonly isPlain: boolean;
+  readonly contents?: SharedContents;
+  readonly #taken: TakenChunks;
+
+  constructor(rows: Omit<EncodedRows, 'contents' | 'release'>, contents: SharedContents | null, taken: TakenChunks) {
+    this.signal = rows.signal;
+    this.count = rows.count;
+    this.bytes = rows.bytes;
+    this.chunks = rows.chunks;
+    this.isPlain = rows.isPlain;
+    if (contents !== null) this.contents = contents;
+    this.#taken = taken;
+  }
+
+  release(): void {
+    this.#taken.release();
   }
 }
 

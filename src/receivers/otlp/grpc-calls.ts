@@ -136,8 +136,10 @@ export class GrpcCalls {
     const { raw, contentEncoding } = unframe(await readBody(stream, null, limits, reservation), announced);
     if (raw.length === 0) throw new Rejection('empty_payload');
     const room = this.#reception.roomOf(reservation, this.#maxMessageBytes);
+    const { body, gzip } = await prepareBody(raw, contentEncoding, room);
     return {
-      ...(await prepareBody(raw, contentEncoding, room)),
+      body,
+      gzip,
       release: () => reservation.close(),
       encoding: 'protobuf',
       replayKey: replayKey(signal, { mediaType: 'application/grpc', contentEncoding }, raw),

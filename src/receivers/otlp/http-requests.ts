@@ -156,8 +156,10 @@ export class HttpRequests {
     const raw = await readBody(request, length, limits, reservation);
     if (raw.length === 0) throw new Rejection('empty_payload');
     const room = this.#reception.roomOf(reservation, this.#options.max_decompressed_size);
+    const { body, gzip } = await prepareBody(raw, contentEncoding, room);
     return {
-      ...(await prepareBody(raw, contentEncoding, room)),
+      body,
+      gzip,
       release: () => reservation.close(),
       encoding,
       replayKey: replayKey(signal, { mediaType: MEDIA_TYPES[encoding], contentEncoding }, raw),

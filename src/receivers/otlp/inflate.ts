@@ -46,11 +46,13 @@ export async function prepareBody(
   contentEncoding: ContentEncoding,
   room: ExpansionRoom,
 ): Promise<Pick<Delivery, 'body' | 'gzip'>> {
-  const { limitBytes } = room;
+  const { limitBytes, reserve } = room;
   if (contentEncoding === 'gzip') {
     const expectedBytes = claimedLength(raw, limitBytes);
-    if (expectedBytes <= INLINE_BYTES && raw.length <= INLINE_COMPRESSED_BYTES)
-      return { body: raw, gzip: { ...room, expectedBytes, expand: () => inflateInTurn(raw, INLINE_BYTES, room) } };
+    if (expectedBytes <= INLINE_BYTES && raw.length <= INLINE_COMPRESSED_BYTES) {
+      const expand = (): Promise<Buffer> => inflateInTurn(raw, INLINE_BYTES, room);
+      return { body: raw, gzip: { limitBytes, reserve, expectedBytes, expand } };
+    }
     return { body: await inflateInTurn(raw, expectedBytes, room), gzip: null };
   }
   if (raw.length > limitBytes)
