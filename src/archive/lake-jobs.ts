@@ -8,7 +8,7 @@
  * are still there afterwards, and a further job reads the day again: it compares all records with the earlier files and
  * writes those that are in none of them. No clock and no transaction number is part of this.
  */
-import { dayOfRow, isSealed, SEAL } from '../component/archived-day.ts';
+import { dayOfRow, isSealed, SEAL, SEAL_OF_PART } from '../component/archived-day.ts';
 import type { Query } from '../component/capabilities/postgres.ts';
 import { UserError } from '../errors.ts';
 import { literal, quoted } from './duckdb.ts';
@@ -138,17 +138,17 @@ export const expectedBytes = ({ tableBytes }: OpenDay): number => Math.round(tab
  * Seals the partition and the default partition. Without a partition the day's records are in the default partition,
  * and they can be there beside a partition too.
  */
-export async function seal(query: Query, { table, partition }: OpenDay): Promise<void> {
+export async function seal(query: Query, { table, partition, late }: OpenDay): Promise<void> {
   const partitions = await listPartitions(query, table);
-  for (const { name, day, sealed } of partitions)
-    if (!sealed && (day === null || name === partition)) await sealTable(query, table, name);
+  for (const { name, day, sealed } of partitions) {
+    if (sealed || (day !== null && name !== partition)) continue;
+    const statement = sealStatement(table, name, day === null || late === null ? SEAL : SEAL_OF_PART);
+    await withShortLock(query, statement, { isolation: 'transaction', what: `sluice.${name}` });
+  }
 }
 
-const sealTable = (query: Query, table: LakeTable, name: string): Promise<void> =>
-  withShortLock(query, sealStatement(table, name), { isolation: 'transaction', what: `sluice.${name}` });
-
-export const sealStatement = ({ signal }: LakeTable, name: string): string =>
-  `CREATE OR REPLACE TRIGGER ${SEAL} AFTER INSERT ON sluice.${quoted(name)}
+export const sealStatement = ({ signal }: LakeTable, name: string, seal: string = SEAL): string =>
+  `CREATE OR REPLACE TRIGGER ${seal} AFTER INSERT ON sluice.${quoted(name)}
    FOR EACH ROW EXECUTE FUNCTION sluice.note_late(${literal(signal)})`;
 
 const ISOLATIONS = {

@@ -6,6 +6,8 @@
 
 /** The name of the trigger. */
 export const SEAL = 'sluice_archive';
+/** That of a partition which was created after the day had been archived: it may have only a part of the records. */
+export const SEAL_OF_PART = 'sluice_archive_part';
 
 /**
  * Log records belong to the day they arrived, and clocks differ: files within this time of a trace, in nanoseconds, may
@@ -14,8 +16,10 @@ export const SEAL = 'sluice_archive';
 export const NEAR_NS = 3_600_000_000_000n;
 
 /** Whether a table is sealed. `table`: an expression of its oid. */
-export const isSealed = (table: string): string =>
-  `EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = ${table} AND t.tgname = '${SEAL}' AND t.tgenabled = 'O')`;
+export const isSealed = (table: string): string => hasTrigger(table, [SEAL, SEAL_OF_PART]);
+
+const hasTrigger = (table: string, names: readonly string[]): string =>
+  `EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = ${table} AND t.tgname IN ('${names.join("', '")}') AND t.tgenabled = 'O')`;
 
 /** The columns by which the tables are partitioned into days. */
 export type DayColumn = 'received_at' | 'start_time_unix_nano';
@@ -29,10 +33,10 @@ export const dayOfNs = (ns: string): string => `(date '1970-01-01' + (${ns} / 86
 
 /**
  * Whether PostgreSQL does not have the day of a job `j` of `sluice.lake_jobs` any more, except late records. The
- * archive seals the partition of a day, and a sealed partition has all records of its day. A partition without a seal
- * was created after the day had been dropped.
+ * archive seals the partition of a day before it reads it, so a partition with the first seal has all records of its
+ * day. One with the seal of a part, or with none, was created after the day had been archived, or dropped.
  */
 export const IS_DROPPED = `NOT EXISTS (
     SELECT FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
     WHERE i.inhparent = ('sluice.' || j.signal)::regclass AND c.relname = j.signal || to_char(j.day, '_YYYYMMDD')
-      AND ${isSealed('c.oid')})`;
+      AND ${hasTrigger('c.oid', [SEAL])})`;

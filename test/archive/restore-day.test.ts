@@ -2,6 +2,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { archivedFiles } from '../../src/archive/reading/archived-files.ts';
 import { archivedTables } from '../support/archived-tables.ts';
 import { rowOf, storeRow, storeRows } from '../support/archive-rows.ts';
 import { CLOSED_MS, DAY_MS, linesOfLake, linesOfView, makeScene, TABLES } from '../support/archive-scene.ts';
@@ -133,6 +134,12 @@ async function whileArriving(work: () => Promise<void>): Promise<number> {
   return arrived;
 }
 
+/** Whether readers look for spans of the day in the lake. */
+async function isInLake(wanted: string): Promise<boolean> {
+  const files = await archivedFiles((text, values = []) => scene.client.query(text, [...values]));
+  return files.some(({ signal, day }) => signal === 'spans' && day === wanted);
+}
+
 /** All days are archived, and dropped by retention. */
 async function dropDays(): Promise<void> {
   await query("UPDATE sluice.lake_restored SET until = now() - interval '1 second'");
@@ -152,7 +159,9 @@ t.test('a day is restored while its records arrive all the time', async (t) => {
   await openDays();
   await storeRows(scene, 'spans', 3);
   await run();
+  t.ok(await isInLake(DAY), 'a partition that has a part of the day does not hide the files');
   wanted += 3 + (await whileArriving(restores(/^spans: \d+ records restored/u)));
+  t.notOk(await isInLake(DAY), 'the restored day is read in PostgreSQL');
   await restoreDay(NEXT_DAY);
   t.equal(await countOf('spans'), wanted, 'each record is there once');
   t.equal(await countOf('spans_default'), 0);
