@@ -11,8 +11,8 @@ const SIGNALS: readonly LakeSignal[] = ['spans', 'logs', 'metric_points'];
 const VIEWS = new Set([
   ...['spans', 'logs'],
   ...['usage_spans', 'usage_records', 'usage_logs', 'counting_rollups', 'usage_rollups', 'counted_spans'],
-  ...['counted_usage', 'trace_usage', 'trace_usage_of', 'counted_usage_between', 'traces', 'trace_conversations'],
-  ...['values_above', 'owners_of', 'attributed_usage_between'],
+  ...['counted_usage', 'trace_usage', 'trace_usage_of', 'traces', 'trace_conversations'],
+  ...['other_usage_between', 'counted_usage_between', 'values_above', 'owners_of', 'attributed_usage_between'],
 ]);
 const DEFINITIONS = /^CREATE (?:VIEW views\.(\w+)[\s\S]*?;$|FUNCTION views\.(\w+)[\s\S]*?\$\$;$)/gmu;
 /** A table in a query. A name in a string is the table itself, as in `'sluice.spans'::regclass`. */

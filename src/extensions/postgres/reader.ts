@@ -27,6 +27,8 @@ const IDLE_IN_TRANSACTION_MS = 60_000;
 /** The reader cannot write; elsewhere this code means a standby. */
 const READ_ONLY = '25006';
 const POOL_IS_FULL = 'timeout exceeded when trying to connect';
+/** For each sort of a question, unless the server allows more: the calls of a day fit. */
+const WORK_MEM_KB = 32_768;
 const CURSOR = 'answer';
 const NAME_DIGITS = 24;
 
@@ -68,7 +70,8 @@ class Reader implements ReaderPool {
     this.views = views;
     this.#settings = settings;
     this.#prepare = `SET default_transaction_read_only = on; SET statement_timeout = ${settings.timeoutMs};
-      SET idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`;
+      SET idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS};
+      SELECT set_config('work_mem', greatest(pg_size_bytes(current_setting('work_mem')) / 1024, ${WORK_MEM_KB}) || 'kB', false)`;
   }
 
   async query(text: string, values: readonly unknown[] = [], signal?: AbortSignal): Promise<readonly ReaderRow[]> {

@@ -9,6 +9,7 @@ import {
   conditionsOf,
   environmentCondition,
   intervalOf,
+  LATEST_NS,
   type Range,
   wordOf,
 } from './question.ts';
@@ -18,6 +19,8 @@ import { linesOf } from './trace-rows.ts';
 
 const DAY_MS = 86_400_000;
 const MAX_DAYS = 366;
+/** Repetitions of one call are found if they are at most as far apart. */
+const REPEATED_NS = 3_600_000_000_000n;
 const MAX_SERIES = 100;
 const INTERVALS = ['1m', '5m', '15m', '1h', '6h', '1d', '7d'] as const;
 
@@ -43,7 +46,6 @@ const SUMS = [
   'total_cost',
 ];
 const COUNTS = ['call_count', 'unpriced_count', 'error_count'];
-const TIMES = ['p50_ms', 'p95_ms', 'ttft_ms'];
 
 export const showUsage = readRoute(`${PROJECT}/usage`, async (context) => {
   const group = wordOf(context, 'group', [
@@ -87,74 +89,122 @@ interface Statement {
 }
 
 /**
- * Rows are summed by group and point, by group, by point, and in all. The groups of the highest cost are answered, and
- * the others are added up. `of_key` and `of_point` say whether a row is of one group and of one point.
+ * Calls are summed by group and point, and these `parts` by group and in all, so that each call is added once. The groups
+ * of the highest cost have a rank of their own; the others share the last rank. Parts also list the times of their calls,
+ * for the percentiles. `of_key` and `of_point` say whether a row is of one group and of one point. The calls are stored:
+ * the planner sorts the rows of a larger query for `parts`, which takes longer than to hash them.
  */
 function figuresQuestion(context: RequestContext, { keys, range, interval }: Figures): Statement {
-  const { project, reader } = context;
   const parameters = new Parameters();
   const conditions = allOf([
     ...conditionsOf(context, 'usage', parameters).row,
     ...environmentCondition(context, 'u.environment', parameters),
   ]);
-  const [of, from, until] = [project, String(range.from), String(range.until)].map((value) => parameters.add(value));
-  // To find the owners of calls takes several times as long. Without need, those that calls name are counted.
-  const owned = OWNED.filter((column) => keys.includes(column) || conditions.includes(`u.${column}`));
-  const counted = `${of}::text, ${from}::int8, ${until}::int8`;
-  const calls =
-    owned.length === 0
-      ? `${reader.views}.counted_usage_between(${counted})`
-      : `${reader.views}.attributed_usage_between(${counted}, ${parameters.add(owned)}::text[])`;
   const point =
     interval === null
       ? 'NULL::int8'
       : `u.time_unix_nano / ${parameters.add(interval)}::int8 * ${parameters.add(interval)}::int8`;
   const columns = keys.map((key) => `${nameText(`u.${key}`)} AS ${key}`);
-  const sets = [...(interval === null ? [] : [['point', ...keys], ['point']]), keys, []];
+  const points = interval === null ? [] : ['point'];
+  const ranks = keys.length === 0 ? [] : ['rank'];
+  const sets = [...new Set([[...ranks, ...points], ranks, []].map((set) => `(${set.join(', ')})`))].join(', ');
   const key = `json_build_object(${keys.map((name) => `'${name}', a.${name}`).join(', ')})`;
-  const same = keys.map((name) => `t.${name} IS NOT DISTINCT FROM a.${name}`);
+  const place = `${ranks[0] ?? 'NULL::int8 AS rank'}, ${points[0] ?? 'NULL::int8 AS point'}`;
   const ofPoint = interval === null ? 'false' : 'GROUPING(point) = 0';
-  const ofKey = keys.length === 0 ? 'false' : `GROUPING(${keys[0]}) = 0`;
+  const ofKey = keys.length === 0 ? 'false' : 'GROUPING(rank) = 0';
+  const byKey = keys.length === 0 ? '' : `PARTITION BY ${keys.join(', ')}`;
+  // To find the owners of calls takes several times as long. Without need, those that calls name are counted.
+  const owned = OWNED.filter((column) => keys.includes(column) || conditions.includes(`u.${column}`));
+  const source = callsOf(context, { range, keys, owned, conditions, parameters });
   const text = `
-  WITH calls AS NOT MATERIALIZED (
+  WITH calls AS MATERIALIZED (
     SELECT ${[...columns, `${point} AS point`].join(', ')}, ${nameText('u.user_id')} AS of_user, u.latency_ms, u.time_to_first_token_ms, u.is_error,
       ${SUMS.map((name) => `u.${name}`).join(', ')}
-    FROM ${calls} u WHERE ${conditions}
-  ), a AS MATERIALIZED (
-    SELECT ${[...keys, ...(interval === null ? ['NULL::int8 AS point'] : ['point'])].join(', ')}, ${ofKey} AS of_key, ${ofPoint} AS of_point,
-      count(*) AS call_count, ${SUMS.map((name) => `sum(${name}) AS ${name}`).join(', ')},
+    FROM ${source} u WHERE ${conditions}
+  ), parts AS MATERIALIZED (
+    SELECT ${[...keys, 'point'].join(', ')}, count(*) AS call_count, ${SUMS.map((name) => `sum(${name}) AS ${name}`).join(', ')},
       count(*) FILTER (WHERE total_cost IS NULL) AS unpriced_count, count(*) FILTER (WHERE is_error) AS error_count,
-      percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY latency_ms) AS latency,
-      percentile_cont(0.5) WITHIN GROUP (ORDER BY time_to_first_token_ms) AS ttft_ms, count(DISTINCT of_user) AS user_count
-    FROM calls GROUP BY GROUPING SETS (${[...new Set(sets.map((set) => `(${set.join(', ')})`))].join(', ')})
-  ), top AS MATERIALIZED (
-    SELECT ${[...keys, 'row_number() OVER (ORDER BY total_cost DESC NULLS LAST, call_count DESC) AS rank'].join(', ')}
-    FROM a WHERE of_key AND NOT of_point ORDER BY total_cost DESC NULLS LAST, call_count DESC LIMIT ${MAX_SERIES}
+      array_agg(latency_ms) FILTER (WHERE latency_ms IS NOT NULL) AS latencies,
+      array_agg(time_to_first_token_ms) FILTER (WHERE time_to_first_token_ms IS NOT NULL) AS first_tokens
+    FROM calls GROUP BY ${[...keys, 'point'].join(', ')}
   ), ranked AS MATERIALIZED (
-    SELECT a.*, t.rank FROM a LEFT JOIN top t ON ${allOf(['a.of_key', ...same])}
-  ), rest AS (
-    SELECT point, of_point, ${[...COUNTS, ...SUMS].map((name) => `sum(${name}) AS ${name}`).join(', ')}
-    FROM ranked WHERE of_key AND rank IS NULL GROUP BY 1, 2
-  )
-  SELECT (SELECT ${figuresJson('a', true)}::text FROM a WHERE NOT of_key AND NOT of_point) AS total,
+    SELECT p.*, least(dense_rank() OVER (ORDER BY ${['key_cost DESC NULLS LAST, key_calls DESC', ...keys].join(', ')}), ${MAX_SERIES + 1}) AS rank
+    FROM (SELECT *, sum(total_cost) OVER of_key AS key_cost, sum(call_count) OVER of_key AS key_calls FROM parts WINDOW of_key AS (${byKey})) p
+  ), sums AS (
+    SELECT ${place}, ${[...keys.map((name) => `min(${name}) AS ${name}`), `${ofKey} AS of_key`].join(', ')}, ${ofPoint} AS of_point,
+      ${COUNTS.map((name) => `coalesce(sum(${name}), 0) AS ${name}`).join(', ')}, ${SUMS.map((name) => `sum(${name}) AS ${name}`).join(', ')}
+    FROM ranked GROUP BY GROUPING SETS (${sets})
+  ), times AS (
+    SELECT ${place}, percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY latency_ms) AS latency,
+      percentile_cont(0.5) WITHIN GROUP (ORDER BY first_token_ms) AS ttft_ms
+    FROM (SELECT rank, point, latencies, first_tokens FROM ranked ORDER BY ${[...ranks, 'point'].join(', ')} OFFSET 0) r,
+      unnest(latencies, first_tokens) AS u (latency_ms, first_token_ms)
+    GROUP BY GROUPING SETS (${sets})
+  ), a AS MATERIALIZED (
+    SELECT s.*, t.latency, t.ttft_ms FROM sums s LEFT JOIN times t ON coalesce(t.rank, 0) = coalesce(s.rank, 0)
+      AND coalesce(t.point, -1) = coalesce(s.point, -1) AND s.rank IS DISTINCT FROM ${MAX_SERIES + 1}
+  ), users AS (SELECT count(*) AS user_count FROM (SELECT DISTINCT of_user FROM calls WHERE of_user IS NOT NULL) u)
+  SELECT (SELECT ${figuresJson(`users.user_count`)}::text FROM a, users WHERE NOT of_key AND NOT of_point) AS total,
     (SELECT call_count::int4 FROM a WHERE NOT of_key AND NOT of_point) AS examined,
-    (SELECT string_agg((json_build_array(a.rank, a.of_point, ${key}, a.point::text, ${figuresJson('a', false)}))::text, E'\\n' ORDER BY a.rank, a.point)
-     FROM ranked a WHERE ${keys.length === 0 ? 'NOT a.of_key' : 'a.of_key AND a.rank IS NOT NULL'}) AS series,
-    (SELECT string_agg((json_build_array(NULL, r.of_point, json_build_object('other', true), r.point::text, ${restJson()}))::text, E'\\n' ORDER BY r.point)
-     FROM rest r) AS rest,
+    (SELECT string_agg((json_build_array(a.of_point, CASE WHEN a.rank > ${MAX_SERIES} THEN json_build_object('other', true) ELSE ${key} END,
+        a.point::text, ${figuresJson(null)}))::text, E'\\n' ORDER BY a.rank, a.point)
+     FROM a WHERE ${keys.length === 0 ? 'true' : 'a.of_key'}) AS series,
     to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS as_of`;
   return { text, values: parameters.values, hasOwners: owned.length > 0 };
 }
 
-const sumJson = (alias: string, name: string): string =>
-  `'${name}', ${alias}.${name}${name === 'total_cost' ? '::text' : ''}`;
+interface Asked {
+  readonly range: Range;
+  readonly keys: readonly string[];
+  /** The columns that a call may have from a span above it. */
+  readonly owned: readonly string[];
+  /** A text with columns of the calls as `u.name`. */
+  readonly conditions: string;
+  readonly parameters: Parameters;
+}
 
-const figuresJson = (alias: string, isTotal: boolean): string => `json_build_object(
-      ${[...COUNTS, ...SUMS].map((name) => sumJson(alias, name)).join(', ')}, 'p50_ms', ${alias}.latency[1], 'p95_ms', ${alias}.latency[2],
-      'ttft_ms', ${alias}.ttft_ms${isTotal ? `, 'user_count', ${alias}.user_count` : ''})`;
+/**
+ * `counted_usage_between` as a relation with the columns that are read. The function sorts all columns to find
+ * repetitions, and stores them before the first row is read: that takes twice as long.
+ */
+function callsOf(
+  { project, reader: { views } }: RequestContext,
+  { range, keys, owned, conditions, parameters }: Asked,
+): string {
+  const [of, from, until] = [project, String(range.from), String(range.until)].map((value) => parameters.add(value));
+  const counted = `${of}::text, ${from}::int8, ${until}::int8`;
+  if (owned.length > 0) return `${views}.attributed_usage_between(${counted}, ${parameters.add(owned)}::text[])`;
+  const named = [...conditions.matchAll(/\bu\.(\w+)/gu)].map(([, name = '']) => name);
+  const columns = [
+    ...new Set([
+      'time_unix_nano',
+      'user_id',
+      'latency_ms',
+      'time_to_first_token_ms',
+      'is_error',
+      ...SUMS,
+      ...keys,
+      ...named,
+    ]),
+  ].join(', ');
+  const latest = range.until + REPEATED_NS;
+  const near = [range.from - REPEATED_NS, latest < LATEST_NS ? latest : LATEST_NS].map((ns) =>
+    parameters.add(String(ns)),
+  );
+  return `(
+      SELECT ${columns} FROM (
+        SELECT DISTINCT ON (trace_id, call_key) ${columns} FROM ${views}.usage_spans
+        WHERE project = ${of}::text AND time_unix_nano >= ${near[0]}::int8 AND time_unix_nano < ${near[1]}::int8
+        ORDER BY trace_id, call_key, total_tokens DESC NULLS LAST, total_cost DESC NULLS LAST, time_unix_nano, span_id
+      ) s WHERE time_unix_nano >= ${from}::int8 AND time_unix_nano < ${until}::int8
+      UNION ALL SELECT ${columns} FROM ${views}.other_usage_between(${counted})
+    )`;
+}
 
-const restJson = (): string =>
-  `json_build_object(${[...COUNTS, ...SUMS].map((name) => sumJson('r', name)).join(', ')}, ${TIMES.map((name) => `'${name}', NULL`).join(', ')})`;
+/** Of a row `a`. `users`: how many, for the total. */
+const figuresJson = (users: string | null): string => `json_build_object(
+      ${[...COUNTS, ...SUMS].map((name) => `'${name}', a.${name}${name === 'total_cost' ? '::text' : ''}`).join(', ')},
+      'p50_ms', a.latency[1], 'p95_ms', a.latency[2], 'ttft_ms', a.ttft_ms${users === null ? '' : `, 'user_count', ${users}`})`;
 
 interface Series {
   readonly key: unknown;
@@ -164,7 +214,7 @@ interface Series {
 
 type Found = Readonly<Record<string, unknown>>;
 
-interface Asked {
+interface Answered {
   readonly group: UsageGroup;
   readonly range: Range;
   readonly interval: string;
@@ -172,7 +222,7 @@ interface Asked {
 }
 
 /** The rows are small: at most 101 groups with their points. */
-function answerText({ group, range, interval, completeness }: Asked, found: Found, past: Found): string {
+function answerText({ group, range, interval, completeness }: Answered, found: Found, past: Found): string {
   const earlier = new Map(seriesOf(past).map(({ key, total }) => [JSON.stringify(key), total]));
   const series = seriesOf(found).map(({ key, total, points }) => ({
     key,
@@ -195,8 +245,8 @@ function answerText({ group, range, interval, completeness }: Asked, found: Foun
 
 function seriesOf(found: Found): readonly Series[] {
   const series = new Map<string, Series>();
-  for (const line of [...linesOf(found['series']), ...linesOf(found['rest'])]) {
-    const [, isPoint, key, point, figures] = JSON.parse(line) as readonly [unknown, boolean, unknown, string, unknown];
+  for (const line of linesOf(found['series'])) {
+    const [isPoint, key, point, figures] = JSON.parse(line) as readonly [boolean, unknown, string, unknown];
     const name = JSON.stringify(key);
     const one = series.get(name) ?? { key, points: [], total: null };
     series.set(name, one);

@@ -446,7 +446,8 @@ CREATE FUNCTION views.trace_usage_of(of_project text, of_traces bytea[]) RETURNS
   agent_name text, input_tokens int8, output_tokens int8, total_tokens int8, cache_read_tokens int8, cache_write_tokens int8,
   reasoning_tokens int8, input_cost numeric, output_cost numeric, total_cost numeric, cost_source text, response_id text, signal text,
   span_id bytea, service_name text, latency_ms float8, time_to_first_token_ms float8, is_error bool
-) LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan AS $$
+) LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
+SET work_mem = '32MB' AS $$
 #variable_conflict use_column
 DECLARE
   lowest_ns int8;
@@ -476,12 +477,18 @@ BEGIN
       ORDER BY trace_id, call_key, total_tokens DESC NULLS LAST, total_cost DESC NULLS LAST, time_unix_nano, span_id
     ) s;
 
-  SELECT array_agg(DISTINCT r.trace_id) INTO rollup_traces FROM (
-    SELECT s.trace_id FROM sluice.spans s
-    WHERE s.project = of_project AND s.trace_id = ANY (of_traces) AND s.start_time_unix_nano BETWEEN lowest_ns AND highest_ns
-      AND s.usage_scope IN ('rollup', 'own')
-    GROUP BY s.trace_id, CASE s.usage_scope WHEN 'rollup' THEN s.span_id ELSE s.parent_span_id END HAVING bool_and(s.usage_scope = 'rollup')
-  ) r;
+  -- Most traces have no roll-up, which an index shows.
+  SELECT array_agg(DISTINCT s.trace_id) INTO rollup_traces FROM sluice.spans s
+  WHERE s.project = of_project AND s.trace_id = ANY (of_traces) AND s.start_time_unix_nano BETWEEN lowest_ns AND highest_ns
+    AND s.usage_scope = 'rollup';
+  IF rollup_traces IS NOT NULL THEN
+    SELECT array_agg(DISTINCT r.trace_id) INTO rollup_traces FROM (
+      SELECT s.trace_id FROM sluice.spans s
+      WHERE s.project = of_project AND s.trace_id = ANY (rollup_traces) AND s.start_time_unix_nano BETWEEN lowest_ns AND highest_ns
+        AND s.usage_scope IN ('rollup', 'own')
+      GROUP BY s.trace_id, CASE s.usage_scope WHEN 'rollup' THEN s.span_id ELSE s.parent_span_id END HAVING bool_and(s.usage_scope = 'rollup')
+    ) r;
+  END IF;
   SELECT count(*) > 0, array_agg(DISTINCT left(l.response_id, 128)) FILTER (WHERE l.response_id IS NOT NULL) INTO has_records, prefixes
   FROM sluice.logs l WHERE l.project = of_project AND l.trace_id = ANY (of_traces) AND l.usage_scope = 'own';
 
@@ -559,11 +566,9 @@ BEGIN
 END $$;
 REVOKE EXECUTE ON FUNCTION views.trace_usage_of FROM PUBLIC;
 
--- `counted_usage WHERE project = of_project AND time_unix_nano >= from_ns AND time_unix_nano < until_ns`, without reading the
--- rest of the project: a condition on the time cannot be pushed below the search for repetitions. Repetitions of one call
--- are found if they are at most an hour apart. A roll-up is judged by its whole trace. A project of null: all projects.
--- It reads with the rights of its owner, as the views do, so only roles with EXECUTE may call it.
-CREATE FUNCTION views.counted_usage_between(of_project text, from_ns int8, until_ns int8) RETURNS TABLE (
+-- `counted_usage_between` without the spans with usage of their own: roll-ups and log records. A part without rows is not
+-- planned: planning it takes longer than the search for its rows. EXECUTE, rights and times are as there.
+CREATE FUNCTION views.other_usage_between(of_project text, from_ns int8, until_ns int8) RETURNS TABLE (
   project text, environment text, trace_id bytea, time_unix_nano int8, provider text, model text, conversation_id text, user_id text,
   agent_name text, input_tokens int8, output_tokens int8, total_tokens int8, cache_read_tokens int8, cache_write_tokens int8,
   reasoning_tokens int8, input_cost numeric, output_cost numeric, total_cost numeric, cost_source text, response_id text, signal text,
@@ -587,19 +592,6 @@ DECLARE
   log_spans bytea[];
   has_records bool;
 BEGIN
-  -- EXECUTE plans with the values: partitions are left out, and the estimates fit the length of the time. A part without rows
-  -- is not planned: planning it takes longer than the search for its rows. All statements see the snapshot of the caller.
-  RETURN QUERY EXECUTE $query$
-    SELECT project, environment, trace_id, time_unix_nano, provider, model, conversation_id, user_id, agent_name, input_tokens,
-      output_tokens, total_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, input_cost, output_cost, total_cost,
-      cost_source, response_id, 'span', span_id, service_name, latency_ms, time_to_first_token_ms, is_error
-    FROM (
-      SELECT DISTINCT ON (project, trace_id, call_key) * FROM views.usage_spans
-      WHERE ($1 IS NULL OR project = $1) AND time_unix_nano >= $4 AND time_unix_nano < $5
-      ORDER BY project, trace_id, call_key, total_tokens DESC NULLS LAST, total_cost DESC NULLS LAST, time_unix_nano, span_id
-    ) s WHERE time_unix_nano >= $2 AND time_unix_nano < $3
-  $query$ USING of_project, from_ns, until_ns, near_from, near_until;
-
   EXECUTE $query$
     SELECT array_agg(t.project), array_agg(t.trace_id) FROM (
       SELECT DISTINCT r.project, r.trace_id FROM sluice.spans r
@@ -679,6 +671,37 @@ BEGIN
       ORDER BY project, call_key, total_tokens DESC NULLS LAST, total_cost DESC NULLS LAST, time_unix_nano, standing
     ) l WHERE time_unix_nano >= $2 AND time_unix_nano < $3
   $query$ USING of_project, from_ns, until_ns, near_from, near_until, wide_from, wide_until;
+END $$;
+REVOKE EXECUTE ON FUNCTION views.other_usage_between FROM PUBLIC;
+
+-- `counted_usage WHERE project = of_project AND time_unix_nano >= from_ns AND time_unix_nano < until_ns`, without reading the
+-- rest of the project: a condition on the time cannot be pushed below the search for repetitions. Repetitions of one call
+-- are found if they are at most an hour apart. A roll-up is judged by its whole trace. A project of null: all projects.
+-- It reads with the rights of its owner, as the views do, so only roles with EXECUTE may call it.
+CREATE FUNCTION views.counted_usage_between(of_project text, from_ns int8, until_ns int8) RETURNS TABLE (
+  project text, environment text, trace_id bytea, time_unix_nano int8, provider text, model text, conversation_id text, user_id text,
+  agent_name text, input_tokens int8, output_tokens int8, total_tokens int8, cache_read_tokens int8, cache_write_tokens int8,
+  reasoning_tokens int8, input_cost numeric, output_cost numeric, total_cost numeric, cost_source text, response_id text, signal text,
+  span_id bytea, service_name text, latency_ms float8, time_to_first_token_ms float8, is_error bool
+) LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET work_mem = '32MB' AS $$
+DECLARE
+  hour numeric := 3600000000000;
+  near_from int8 := greatest(from_ns - hour, -9223372036854775808)::int8;
+  near_until int8 := least(until_ns + hour, 9223372036854775807)::int8;
+BEGIN
+  -- EXECUTE plans with the values: partitions are left out, and the estimates fit the length of the time. All statements see
+  -- the snapshot of the caller.
+  RETURN QUERY EXECUTE $query$
+    SELECT project, environment, trace_id, time_unix_nano, provider, model, conversation_id, user_id, agent_name, input_tokens,
+      output_tokens, total_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, input_cost, output_cost, total_cost,
+      cost_source, response_id, 'span', span_id, service_name, latency_ms, time_to_first_token_ms, is_error
+    FROM (
+      SELECT DISTINCT ON (project, trace_id, call_key) * FROM views.usage_spans
+      WHERE ($1 IS NULL OR project = $1) AND time_unix_nano >= $4 AND time_unix_nano < $5
+      ORDER BY project, trace_id, call_key, total_tokens DESC NULLS LAST, total_cost DESC NULLS LAST, time_unix_nano, span_id
+    ) s WHERE time_unix_nano >= $2 AND time_unix_nano < $3
+  $query$ USING of_project, from_ns, until_ns, near_from, near_until;
+  RETURN QUERY SELECT * FROM views.other_usage_between(of_project, from_ns, until_ns);
 END $$;
 REVOKE EXECUTE ON FUNCTION views.counted_usage_between FROM PUBLIC;
 

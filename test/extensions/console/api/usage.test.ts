@@ -4,7 +4,8 @@ import type { TopTraces, Usage } from '../../../../src/extensions/console/api/sh
 import { listTop } from '../../../../src/extensions/console/api/top.ts';
 import { listTraces } from '../../../../src/extensions/console/api/traces.ts';
 import { showUsage } from '../../../../src/extensions/console/api/usage.ts';
-import { BASE_NS, hex, spanRow, startReading, store } from '../../../support/console-reading.ts';
+import { BASE_NS, hex, logRow, spanRow, startReading, store } from '../../../support/console-reading.ts';
+import { Random } from '../../../support/generators-random.ts';
 
 t.setTimeout(120_000);
 const reading = await startReading(t);
@@ -91,6 +92,104 @@ t.test('any split of a range sums to the range', async (t) => {
       24,
     );
   }
+});
+
+/** Traces of half an hour: calls that are repeated, under roll-ups that count or do not, and records of others. */
+async function storeMixed(): Promise<void> {
+  const random = new Random(5);
+  const spans: object[] = [];
+  const logs: object[] = [];
+  const minutes = (most: number): number => 60_000 * random.below(most);
+  const figures = (): object => ({
+    usage_scope: 'own',
+    category: 'model_call',
+    provider: random.pick(['p', 'q', null]),
+    response_model: random.pick(['a', 'b', 'c', null]),
+    user_id: random.pick(['u', 'v', 'w', null]),
+    input_tokens: random.below(100),
+    total_tokens: random.below(100),
+    total_cost: random.pick([null, '0.10000000', '0.25000000']),
+    latency_ms: random.pick([null, random.below(1000)]),
+    time_to_first_token_ms: random.pick([null, random.below(100)]),
+    is_error: random.once(5),
+  });
+  for (let trace = 5000; trace < 5080; trace++) {
+    const begin = minutes(360);
+    const common = { trace, project: 'mixed' };
+    const parent = hex(8_000_000 + trace, 8);
+    spans.push(
+      spanRow({ ...common, ...figures(), at: begin, span_id: parent, usage_scope: random.pick(['rollup', null]) }),
+    );
+    for (let calls = random.below(5); calls > 0; calls--) {
+      const response = random.pick([null, `answer ${trace} ${calls}`]);
+      const more = { response_id: response, parent_span_id: random.pick([parent, null]) };
+      const at = begin + minutes(15);
+      spans.push(spanRow({ ...common, ...figures(), ...more, at }));
+      if (random.once(2)) spans.push(spanRow({ ...common, ...figures(), ...more, at: at + minutes(15) }));
+      const time = BASE_NS + BigInt(begin + minutes(30)) * 1_000_000n;
+      if (random.once(2))
+        logs.push(logRow({ ...figures(), project: 'mixed', response_id: response, time_unix_nano: String(time) }));
+    }
+  }
+  await store(reading, spans);
+  await reading.insert('logs', logs);
+}
+
+/** The figures of these groups, as text. */
+async function figuresOf(keys: readonly string[], from: string, to: string): Promise<readonly unknown[]> {
+  const { rows } = await reading.client.query(
+    `SELECT json_build_object(${keys.map((key) => `'${key}', ${key}`).join(', ')})::text AS key, count(*)::int AS call_count,
+       count(*) FILTER (WHERE total_cost IS NULL)::int AS unpriced_count, count(*) FILTER (WHERE is_error)::int AS error_count,
+       sum(input_tokens)::int AS input_tokens, sum(total_cost)::text AS total_cost,
+       percentile_cont(0.5) WITHIN GROUP (ORDER BY latency_ms) AS p50_ms, percentile_cont(0.95) WITHIN GROUP (ORDER BY latency_ms) AS p95_ms,
+       percentile_cont(0.5) WITHIN GROUP (ORDER BY time_to_first_token_ms) AS ttft_ms, count(DISTINCT user_id)::int AS user_count
+     FROM counted_usage_between('mixed', $1, $2) GROUP BY GROUPING SETS ((${keys.join(', ')})) ORDER BY 1`,
+    [from, to],
+  );
+  return rows;
+}
+
+t.test('the figures are those of `counted_usage_between`', async (t) => {
+  await storeMixed();
+  for (const [from, to] of [
+    [0, 7],
+    [2, 4],
+    [1.125, 1.375],
+    [3, 3.75],
+    [20, 24],
+  ] as const) {
+    const query = range(from, to);
+    const { total }: Usage = await reading.ask(showUsage, { project: 'mixed', query: { ...query, group: 'none' } });
+    t.match({ ...total, key: '{}' }, (await figuresOf([], query.from, query.to))[0] ?? {}, `total of ${from} to ${to}`);
+    for (const [group, keys] of [
+      ['model', ['provider', 'model']],
+      ['service', ['service_name']],
+    ] as const) {
+      const usage: Usage = await reading.ask(showUsage, {
+        project: 'mixed',
+        query: { ...query, group, interval: '30m' },
+      });
+      const expected = await figuresOf(keys, query.from, query.to);
+      t.equal(usage.series.length, expected.length);
+      t.match(usage.total, total);
+      for (const { key, total: figures, points } of usage.series) {
+        const text = JSON.stringify(key);
+        const { user_count: _, ...same } = expected.find(
+          (row) => JSON.stringify(JSON.parse((row as { key: string }).key)) === text,
+        ) as Record<string, unknown>;
+        t.match({ ...figures, key: text }, { ...same, key: text }, `${group} ${text} of ${from} to ${to}`);
+        t.equal(
+          points.reduce((sum, [, { call_count }]) => sum + call_count, 0),
+          figures.call_count,
+        );
+      }
+    }
+  }
+  const last: Usage = await reading.ask(showUsage, {
+    project: 'mixed',
+    query: { from: '9223372036000000000', to: '9223372036854775807' },
+  });
+  t.equal(last.total.call_count, 0, 'the last second that a column can hold');
 });
 
 t.test('beyond a hundred groups the others are added up', async (t) => {
