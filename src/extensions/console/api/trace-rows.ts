@@ -15,10 +15,13 @@ const startOfFirst = (column: string): string =>
 
 /**
  * A common table expression with the usage that counts of these traces of the project `$1`. All traces of a question
- * are given at once: many traces may share the id of one response, and each would read the records of all.
+ * are given at once: many traces may share the id of one response, and each would read the records of all. Only the
+ * columns that are read are kept.
  */
 export const countedUsage = (views: string, ids: string): string =>
-  `counted AS MATERIALIZED (SELECT * FROM ${views}.trace_usage_of($1::text, ${ids}))`;
+  `counted AS MATERIALIZED (
+    SELECT trace_id, signal, span_id, provider, model, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens,
+      input_cost, output_cost, total_cost FROM ${views}.trace_usage_of($1::text, ${ids}))`;
 
 /** Sums of the same for the traces of the relation `of`. It is computed only where a condition reads it. */
 export const sumsOfUsage = (views: string, project: string, of: string): string =>
@@ -28,26 +31,35 @@ export const sumsOfUsage = (views: string, project: string, of: string): string 
 
 /**
  * Joins to a relation `t` of traces: figures `f`, ids `i`, the root or earliest span `r`, usage `u`, from
- * `countedUsage`.
+ * `countedUsage`. The spans of a trace are read once: figures are added up by service and model, of which there are few,
+ * and single spans are found by their start.
  */
 export const TRACE_JOINS = `
   CROSS JOIN LATERAL (
-    SELECT count(*) AS span_count, count(*) FILTER (WHERE s.status = 'error' OR s.is_error) AS error_count,
-      count(*) FILTER (WHERE s.category = 'model_call') AS model_call_count,
-      count(*) FILTER (WHERE s.category = 'tool_step') AS tool_step_count,
-      count(*) FILTER (WHERE s.category = 'retrieval') AS retrieval_count,
-      min(s.start_time_unix_nano) AS start_ns,
-      CASE WHEN count(*) > 0 THEN
-        greatest(max(coalesce(s.end_time_unix_nano, s.start_time_unix_nano)) - min(s.start_time_unix_nano), 0) END AS duration_ns,
-      array_agg(DISTINCT ${nameText('coalesce(s.response_model, s.request_model)')})
-        FILTER (WHERE s.usage_scope IS NOT NULL AND coalesce(s.response_model, s.request_model) IS NOT NULL) AS models,
-      min(${nameText('s.agent_name')}) AS agent, ${startOfFirst('user_id')}, ${startOfFirst('conversation_id')}
-    FROM sluice.spans s WHERE ${spansOf('s')}
+    SELECT coalesce(sum(g.span_count), 0) AS span_count, coalesce(sum(g.error_count), 0) AS error_count,
+      coalesce(sum(g.model_call_count), 0) AS model_call_count, coalesce(sum(g.tool_step_count), 0) AS tool_step_count,
+      coalesce(sum(g.retrieval_count), 0) AS retrieval_count, min(g.start_ns) AS start_ns,
+      CASE WHEN count(*) > 0 THEN greatest(max(g.end_ns) - min(g.start_ns), 0) END AS duration_ns, min(g.root_ns) AS root_ns,
+      array_agg(DISTINCT ${nameText('g.model')}) FILTER (WHERE g.model IS NOT NULL) AS models,
+      array_agg(DISTINCT ${nameText('g.service_name')}) FILTER (WHERE g.service_name IS NOT NULL) AS services,
+      min(g.agent) AS agent, min(g.user_id_ns) AS user_id_ns, min(g.conversation_id_ns) AS conversation_id_ns
+    FROM (
+      SELECT s.service_name, CASE WHEN s.usage_scope IS NOT NULL THEN coalesce(s.response_model, s.request_model) END AS model,
+        count(*) AS span_count, count(*) FILTER (WHERE s.status = 'error' OR s.is_error) AS error_count,
+        count(*) FILTER (WHERE s.category = 'model_call') AS model_call_count,
+        count(*) FILTER (WHERE s.category = 'tool_step') AS tool_step_count,
+        count(*) FILTER (WHERE s.category = 'retrieval') AS retrieval_count,
+        min(s.start_time_unix_nano) AS start_ns, max(coalesce(s.end_time_unix_nano, s.start_time_unix_nano)) AS end_ns,
+        min(s.start_time_unix_nano) FILTER (WHERE s.parent_span_id IS NULL) AS root_ns,
+        min(${nameText('s.agent_name')}) AS agent, ${startOfFirst('user_id')}, ${startOfFirst('conversation_id')}
+      FROM sluice.spans s WHERE ${spansOf('s')} GROUP BY 1, 2
+    ) g
   ) f
   CROSS JOIN LATERAL (SELECT ${firstValue('user_id')}, ${firstValue('conversation_id')}) i
   LEFT JOIN LATERAL (
-    SELECT ${nameText('s.name')} AS name, ${nameText('s.service_name')} AS service_name, s.parent_span_id IS NULL AS is_root FROM sluice.spans s WHERE ${spansOf('s')}
-    ORDER BY s.parent_span_id IS NOT NULL, s.start_time_unix_nano, s.span_id LIMIT 1
+    SELECT ${nameText('s.name')} AS name, ${nameText('s.service_name')} AS service_name, s.parent_span_id IS NULL AS is_root FROM sluice.spans s
+    WHERE ${spansOf('s')} AND s.start_time_unix_nano = coalesce(f.root_ns, f.start_ns) AND (s.parent_span_id IS NULL) = (f.root_ns IS NOT NULL)
+    ORDER BY s.span_id LIMIT 1
   ) r ON true
   CROSS JOIN LATERAL (
     SELECT sum(c.input_tokens) AS input_tokens, sum(c.output_tokens) AS output_tokens,

@@ -3,7 +3,7 @@ import { ConsoleError } from '../errors.ts';
 import { API, json, jsonText, PROJECT, readRoute } from '../server/route.ts';
 import { traceIdOf } from './question.ts';
 import { nameText } from './texts.ts';
-import { countedUsage, spansOf, TRACE_JOINS, TRACE_MEMBERS } from './trace-rows.ts';
+import { countedUsage, TRACE_JOINS, TRACE_MEMBERS } from './trace-rows.ts';
 
 /** The most services of a trace that are listed. */
 const SHOWN_SERVICES = 50;
@@ -25,8 +25,7 @@ const header = (views: string): string => `
   SELECT (json_build_object(${TRACE_MEMBERS}, 'project', t.project,
     'tool_step_count', f.tool_step_count, 'retrieval_count', f.retrieval_count,
     'log_count', (SELECT count(*) FROM sluice.logs l WHERE l.trace_id = t.trace_id AND l.project = t.project),
-    'services', ARRAY(SELECT DISTINCT ${nameText('s.service_name')} FROM sluice.spans s WHERE ${spansOf('s')} AND s.service_name IS NOT NULL
-      ORDER BY 1 LIMIT ${SHOWN_SERVICES}),
+    'services', coalesce(f.services[1:${SHOWN_SERVICES}], '{}'),
     'input_cost', u.input_cost::text, 'output_cost', u.output_cost::text, 'models', (${MODELS}),
     'created_at', to_char(t.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))::text AS header
   FROM sluice.traces t ${TRACE_JOINS}
