@@ -31,8 +31,8 @@ export const sumsOfUsage = (views: string, project: string, of: string): string 
 
 /**
  * Joins to a relation `t` of traces: figures `f`, ids `i`, the root or earliest span `r`, usage `u`, from
- * `countedUsage`. The spans of a trace are read once: figures are added up by service and model, of which there are few,
- * and single spans are found by their start.
+ * `countedUsage`. The spans of a trace are read once: figures are added up by service and model, of which there are
+ * few, and single spans are found by their start.
  */
 export const TRACE_JOINS = `
   CROSS JOIN LATERAL (

@@ -89,10 +89,10 @@ interface Statement {
 }
 
 /**
- * Calls are summed by group and point, and these `parts` by group and in all, so that each call is added once. The groups
- * of the highest cost have a rank of their own; the others share the last rank. Parts also list the times of their calls,
- * for the percentiles. `of_key` and `of_point` say whether a row is of one group and of one point. The calls are stored:
- * the planner sorts the rows of a larger query for `parts`, which takes longer than to hash them.
+ * Calls are summed by group and point, and these `parts` by group and in all, so that each call is added once. The
+ * groups of the highest cost have a rank of their own; the others share the last rank. Parts also list the times of
+ * their calls, for the percentiles. `of_key` and `of_point` say whether a row is of one group and of one point. The
+ * calls are stored: the planner sorts the rows of a larger query for `parts`, which takes longer than to hash them.
  */
 function figuresQuestion(context: RequestContext, { keys, range, interval }: Figures): Statement {
   const parameters = new Parameters();
