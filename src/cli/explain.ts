@@ -19,14 +19,15 @@ import { bodyOfRow, derivationOfRow } from './explanation/stored-row.ts';
 import { LAKE_SEARCH_OPTIONS, withLake } from './lake.ts';
 import { UsageError } from './options.ts';
 import { onlyWord } from './project.ts';
-import { type Reader, type Row, sinceOf, withReader } from './reader.ts';
+import { type Reader, type Row, rowsByCursor, sinceOf, withReader } from './reader.ts';
 import { makeStyle } from './terminal.ts';
 import { type Difference, drawExplanation, type Explained } from './view/explanation.ts';
 import { asJson } from './view/screen-text.ts';
 import { findTrace } from './view/trace-record.ts';
 
-/** Further records of a trace are not read. */
+/** Further records of a trace are not read: this many spans and as many log records, or this length of either. */
 const MOST_RECORDS = 2_000;
+const MOST_CHARACTERS = 64 * 1024 * 1024;
 const DEFAULT_PROJECT = 'default';
 
 export const explain: Command = {
@@ -99,7 +100,7 @@ async function explainFirst(stages: Stages, choices: readonly Body[]): Promise<r
 }
 
 async function explainTrace(call: Call, id: string): Promise<ExitCode> {
-  let rows: readonly Row[] = [];
+  let found: StoredRows = { rows: [], isCut: false };
   let owner = '';
   const project = call.values.text('project') ?? null;
   const since = sinceOf(call.values, Date.now());
@@ -109,45 +110,84 @@ async function explainTrace(call: Call, id: string): Promise<ExitCode> {
       const every = lake?.reader ?? reader;
       const key = await findTrace(every, id, project);
       owner = key.project;
-      rows = await readRows(every, key.traceId, key.project);
+      const span = call.values.text('span')?.toLowerCase() ?? '';
+      await every.query('BEGIN READ ONLY');
+      found = await readRows(every, { trace: key.traceId, project: key.project, span });
+      await every.query('COMMIT');
       return 0;
     }),
   );
   const explained: Explained[] = [];
   await withDatabase(call, 'read', async (database, { config }) => {
     const stages = await storedStages(call, config, database, owner);
-    for (const row of rows) if (isWanted(call, row)) explained.push(await explainRow(stages, row));
+    for (const row of found.rows) explained.push(await explainRow(stages, row));
     return 0;
   });
-  return print(call, explained);
+  const code = print(call, explained);
+  if (found.isCut)
+    call.terminal.say(`only ${found.rows.length} records of the trace are explained; --span ID explains one`);
+  return code;
 }
 
+interface StoredRows {
+  readonly rows: readonly Row[];
+  /** Whether the trace has further records. */
+  readonly isCut: boolean;
+}
+
+/** Within a transaction. */
+async function readRows(reader: Reader, of: RecordsOf): Promise<StoredRows> {
+  const rows: Row[] = [];
+  let isCut = false;
+  for (const signal of SIGNALS) {
+    const most = rows.length + MOST_RECORDS;
+    let characters = 0;
+    let isFull = false;
+    for await (const part of rowsByCursor(reader, 'records', rowsQuestion(reader.views, signal, of))) {
+      for (const { row } of part) {
+        isFull ||= rows.length === most || characters > MOST_CHARACTERS;
+        if (isFull) break;
+        characters += String(row).length;
+        rows.push(JSON.parse(String(row)) as Row);
+      }
+      if (isFull) break;
+    }
+    isCut ||= isFull;
+  }
+  return { rows, isCut };
+}
+
+interface RecordsOf {
+  readonly project: string;
+  readonly trace: string;
+  /** The span's id or a prefix of it; empty: all records of the trace. */
+  readonly span: string;
+}
+
+const SIGNALS = ['span', 'log'] as const;
+const QUESTIONS = {
+  span: {
+    view: 'spans',
+    texts: ['start_time_unix_nano', 'end_time_unix_nano', 'duration_ns'],
+    order: 'start_time_unix_nano',
+  },
+  log: { view: 'logs', texts: ['time_unix_nano', 'observed_time_unix_nano'], order: 'time_unix_nano' },
+} as const;
+
 /** Rows as the file exporter writes them: large integers and money are text. */
-async function readRows(
-  reader: Pick<Reader, 'query' | 'views'>,
-  traceId: string,
-  project: string,
-): Promise<readonly Row[]> {
-  const read = async (
-    view: string,
-    signal: string,
-    texts: readonly string[],
-    order: string,
-  ): Promise<readonly Row[]> => {
-    const exact = [...texts, 'input_cost', 'output_cost', 'total_cost'];
-    const members = exact.map((column) => `'${column}', r.${column}::text`).join(', ');
-    const found = await reader.query(
-      `SELECT (to_jsonb(r) || jsonb_build_object('signal', '${signal}', ${members}))::text AS row FROM ${reader.views}.${view} r
-       WHERE r.trace_id = $1 AND r.project = $2 ORDER BY r.${order} LIMIT ${MOST_RECORDS}`,
-      [traceId, project],
-    );
-    return found.map(({ row }) => JSON.parse(String(row)) as Row);
+function rowsQuestion(
+  views: string,
+  signal: (typeof SIGNALS)[number],
+  { trace, project, span }: RecordsOf,
+): { readonly text: string; readonly values: readonly unknown[] } {
+  const { view, texts, order } = QUESTIONS[signal];
+  const exact = [...texts, 'input_cost', 'output_cost', 'total_cost'];
+  const members = exact.map((column) => `'${column}', r.${column}::text`).join(', ');
+  return {
+    text: `SELECT (to_jsonb(r) || jsonb_build_object('signal', '${signal}', ${members}))::text AS row FROM ${views}.${view} r
+      WHERE r.trace_id = $1 AND r.project = $2 AND starts_with(coalesce(r.span_id, ''), $3) ORDER BY r.${order}`,
+    values: [trace, project, span],
   };
-  const spanTexts = ['start_time_unix_nano', 'end_time_unix_nano', 'duration_ns'];
-  return [
-    ...(await read('spans', 'span', spanTexts, 'start_time_unix_nano')),
-    ...(await read('logs', 'log', ['time_unix_nano', 'observed_time_unix_nano'], 'time_unix_nano')),
-  ];
 }
 
 /** The explanation of one stored span as text, with the settings and prices of its project. */
@@ -156,11 +196,14 @@ export async function explainStoredSpan(
   { reader, config, database }: StoredSource,
   { project, trace, span }: { readonly project: string; readonly trace: string; readonly span: string },
 ): Promise<string> {
-  const rows = await readRows(reader, trace, project);
-  const wanted = rows.filter((row) => row['span_id'] === span);
+  const rows: Row[] = [];
+  for (const signal of SIGNALS) {
+    const { text, values } = rowsQuestion(reader.views, signal, { project, trace, span });
+    for (const { row } of await reader.query(text, values)) rows.push(JSON.parse(String(row)) as Row);
+  }
   const stages = await storedStages(call, config, database, project);
   const told: string[] = [];
-  for (const row of wanted) told.push(drawExplanation(await explainRow(stages, row), makeStyle(false)));
+  for (const row of rows) told.push(drawExplanation(await explainRow(stages, row), makeStyle(false)));
   return told.join('\n\n');
 }
 

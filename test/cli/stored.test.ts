@@ -520,3 +520,17 @@ longTest('every trace of a large transaction is printed once, and a poll reads t
   t.equal(ids.length, count);
   t.equal(new Set(ids).size, count);
 });
+
+t.test('each span of a large trace can be explained, and what was left out is said', async (t) => {
+  const traceId = newTraceId();
+  const start = nowNs();
+  const spans = Array.from({ length: 2_050 }, (_, index) => aSpan({ traceId, start: start + BigInt(index) }));
+  await sendSpans(spans);
+  const all = await sluice('explain', traceId, '--json');
+  t.equal((JSON.parse(all.out) as unknown[]).length, 2_000);
+  t.match(all.err, /only 2000 records of the trace are explained; --span ID/);
+  const last = (spans.at(-1) as { readonly spanId: string }).spanId;
+  const one = await sluice('explain', traceId, '--span', last, '--json');
+  t.match(JSON.parse(one.out), [{ row: { span_id: last } }]);
+  t.equal(one.err, '');
+});
