@@ -10,7 +10,8 @@ import { jsonText, PROJECT, type RequestContext, readRoute } from '../server/rou
 import { completenessOf } from './completeness.ts';
 import { isCount, isStoredTime, isTraceId, type PartCheck, readCursor, writeCursor } from './cursor.ts';
 import { LOG_NS, logsIn, readLoggedTurn, recordsOf, untracedUsage } from './logged-conversation.ts';
-import { allOf, conditionsOf, environmentCondition, LATEST_NS, limitOf, rangeOf } from './question.ts';
+import { allOf, conditionsOf, environmentCondition, END_NS, limitOf, rangeOf } from './question.ts';
+import { newestBefore } from './search-traces.ts';
 import { IS_STEP, stepJson } from './steps.ts';
 import { LONGEST_NAME, nameText, roomFor, textJson } from './texts.ts';
 import { countedUsage, linesOf, spansOf, sumsOfUsage, TRACE_JOINS, TRACE_JSON } from './trace-rows.ts';
@@ -77,7 +78,8 @@ export const listConversations = readRoute(`${PROJECT}/conversations`, async (co
   const { from, until } = rangeOf(context);
   const limit = limitOf(context, DEFAULT_LIMIT, HIGHEST_LIMIT);
   const started = readCursor(query.get('cursor'), question, [isStoredTime, isStoredTime, isTraceIdOrNone]);
-  const [end = String(until), ns = end, id = ''] = started ?? [];
+  const first = newestBefore(until);
+  const [end = first.ns, ns = first.ns, id = first.id] = started ?? [];
   const text = pageStatement(
     { ...conditions, trace: traces },
     logs,
@@ -139,10 +141,10 @@ interface Position {
 }
 
 /**
- * `place`: lowest time, time and id of the position, size of the slice, limit, and the end of the range. A conversation
- * is listed at its newest trace that matches; one with such a trace before the position is on an earlier page. One
- * that only log records name is listed at its newest record that matches, which has the id `''`. A page ends where the
- * shorter of both slices ends.
+ * `place`: lowest time, time and id of the position, size of the slice, limit, and the last time of the range. A
+ * conversation is listed at its newest trace that matches; one with such a trace before the position is on an earlier
+ * page. One that only log records name is listed at its newest record that matches, which has the id `''`. A page ends
+ * where the shorter of both slices ends.
  */
 function pageStatement(
   { trace, row: terms, sums }: Conditions,
@@ -180,13 +182,13 @@ function pageStatement(
     SELECT * FROM (
       SELECT n.* FROM named n WHERE NOT EXISTS (
         SELECT FROM sluice.spans s JOIN sluice.traces t ON t.trace_id = s.trace_id AND t.project = s.project
-        WHERE ${spansIn('n.conversation_id')} AND (t.first_ns, t.trace_id) >= ${position} AND t.first_ns < ${place(6)}::int8
+        WHERE ${spansIn('n.conversation_id')} AND (t.first_ns, t.trace_id) >= ${position} AND t.first_ns <= ${place(6)}::int8
           AND ${allOf([...trace, ...terms, ...sums])} OFFSET 0)
       UNION ALL
       SELECT n.* FROM logged n WHERE NOT EXISTS (SELECT FROM sluice.spans s WHERE ${spansIn('n.conversation_id')})
         AND NOT EXISTS (
           SELECT FROM sluice.logs l WHERE ${logsIn('n.conversation_id')} AND (${LOG_NS}, ''::bytea) >= ${position}
-            AND ${LOG_NS} < ${place(6)}::int8 AND ${logs} OFFSET 0)
+            AND ${LOG_NS} <= ${place(6)}::int8 AND ${logs} OFFSET 0)
     ) n ORDER BY n.first_ns DESC, n.trace_id DESC FETCH FIRST (${place(5)}::int4) ROWS WITH TIES
   ), last AS (
     SELECT first_ns, trace_id FROM listed WHERE (SELECT count(*) FROM listed) >= ${place(5)}::int4
@@ -223,11 +225,12 @@ export const listTurns = readRoute(`${PROJECT}/conversations/{conversation}/turn
   const hasSpans = known?.['has_spans'] === true;
   if (!hasSpans && known?.['has_logs'] !== true) throw new ConsoleError('not_found');
   const parts = [isStoredTime, hasSpans ? isTraceId : isCount];
-  const [ns = String(LATEST_NS), id = ''] = readCursor(query.get('cursor'), question, parts) ?? [];
+  const newest = newestBefore(END_NS);
+  const [ns = newest.ns, id = newest.id] = readCursor(query.get('cursor'), question, parts) ?? [];
   const [summary = ''] = await readRows(context, [conversation]);
   if (!hasSpans) {
     const of = { project, conversation, seesContent: caller.seesContent };
-    const { turn, next } = await readLoggedTurn(reader, of, [ns, id === '' ? '0' : id]);
+    const { turn, next } = await readLoggedTurn(reader, of, [ns, id === newest.id ? '0' : id]);
     const cursor = next === null ? null : writeCursor(question, next);
     return jsonText(`{"conversation":${summary},"items":[${turn}],"next":${JSON.stringify(cursor)}}`);
   }

@@ -131,7 +131,7 @@ function spansQuestion(context: RequestContext, limit: number): Statement {
   const conditions = [...trace, ...row, ...sums, ...environmentCondition(context, 's.environment', parameters)];
   const text = `SELECT ${list} FROM ${from} JOIN sluice.traces t ON t.trace_id = s.trace_id AND t.project = s.project
     WHERE s.project = ${parameters.text(context.project)} AND s.start_time_unix_nano >= ${parameters.add(String(range.from))}::int8
-      AND s.start_time_unix_nano < ${parameters.add(String(range.until))}::int8 AND ${allOf(conditions)}
+      AND s.start_time_unix_nano <= ${parameters.add(String(range.until - 1n))}::int8 AND ${allOf(conditions)}
     ORDER BY s.start_time_unix_nano DESC, s.trace_id, s.span_id LIMIT ${parameters.add(limit)}::int4`;
   return { text, values: parameters.values };
 }
@@ -144,7 +144,7 @@ function logsQuestion(context: RequestContext, limit: number): Statement {
   const conditions = [...row, ...environmentCondition(context, 's.environment', parameters)];
   const text = `SELECT ${list} FROM ${from} CROSS JOIN LATERAL (SELECT s.*) l
     WHERE s.project = ${parameters.text(context.project)} AND s.time_unix_nano >= ${parameters.add(String(range.from))}::int8
-      AND s.time_unix_nano < ${parameters.add(String(range.until))}::int8 AND ${allOf(conditions)}
+      AND s.time_unix_nano <= ${parameters.add(String(range.until - 1n))}::int8 AND ${allOf(conditions)}
     ORDER BY s.time_unix_nano DESC LIMIT ${parameters.add(limit)}::int4`;
   return { text, values: parameters.values };
 }

@@ -72,7 +72,7 @@ async function countValues(context: RequestContext, fields: readonly string[]): 
   WITH newest AS NOT MATERIALIZED (
     SELECT s.* FROM sluice.spans s
     WHERE s.project = ${place(project)}::text AND s.start_time_unix_nano >= ${place(String(from))}::int8
-      AND s.start_time_unix_nano < ${place(String(until))}::int8 AND ${allOf(environment)}
+      AND s.start_time_unix_nano <= ${place(String(until - 1n))}::int8 AND ${allOf(environment)}
     ORDER BY s.start_time_unix_nano DESC LIMIT ${place(sample)}::int4
   ), seen AS MATERIALIZED (
     SELECT ${columns}, ${allOf([...row, ...trace])} AS matches

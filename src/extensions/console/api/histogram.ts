@@ -7,7 +7,7 @@ import {
   conditionsOf,
   environmentCondition,
   integerOf,
-  LATEST_NS,
+  END_NS,
   type Range,
   rangeOf,
   wordOf,
@@ -69,13 +69,13 @@ export const showHistogram = readRoute(`${PROJECT}/traces/histogram`, async (con
 
 /** An open end of the range is that of the stored traces. */
 async function closedRange({ project, reader }: RequestContext, { from, until }: Range): Promise<Range> {
-  if (from > 0n && until < LATEST_NS) return { from, until };
+  if (from > 0n && until < END_NS) return { from, until };
   const [row] = await reader.query(
     `SELECT (SELECT first_ns FROM sluice.traces WHERE project = $1::text AND first_ns IS NOT NULL ORDER BY first_ns LIMIT 1) AS first,
        (SELECT first_ns FROM sluice.traces WHERE project = $1::text AND first_ns IS NOT NULL ORDER BY first_ns DESC LIMIT 1) AS last`,
     [project],
   );
   const first = from > 0n ? from : BigInt(String(row?.['first'] ?? 0));
-  const last = until < LATEST_NS ? until : BigInt(String(row?.['last'] ?? 0)) + 1n;
+  const last = until < END_NS ? until : BigInt(String(row?.['last'] ?? 0)) + 1n;
   return { from: first, until: last > first ? last : first + 1n };
 }

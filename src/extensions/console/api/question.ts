@@ -12,6 +12,8 @@ import type { RequestContext } from '../server/route.ts';
 const NS_PER_MS = 1_000_000n;
 /** The highest time that a column can hold. */
 export const LATEST_NS = 2n ** 63n - 1n;
+/** The end of a range without a limit. No column holds it, so statements compare with the time before an end. */
+export const END_NS = LATEST_NS + 1n;
 /** Points of one series over time, at most and without a parameter. */
 const MAX_POINTS = 1000n;
 const USUAL_POINTS = 60n;
@@ -28,7 +30,7 @@ export interface Range {
 export function rangeOf(context: RequestContext): Range {
   const nowNs = BigInt(context.now()) * NS_PER_MS;
   const from = timeOf(context, 'from', nowNs) ?? 0n;
-  const until = timeOf(context, 'to', nowNs) ?? LATEST_NS;
+  const until = timeOf(context, 'to', nowNs) ?? END_NS;
   if (from >= until) throw new ConsoleError('range_invalid', { message: '`from` must be before `to`.' });
   return { from, until };
 }

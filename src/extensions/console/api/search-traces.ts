@@ -26,6 +26,11 @@ export interface TracePosition {
   readonly id: string;
 }
 
+/** Longer than an id, so that it is after all ids of its time. */
+const AFTER_ALL_IDS = 'ff'.repeat(17);
+/** The position before the newest trace that begins before a time. */
+export const newestBefore = (until: bigint): TracePosition => ({ ns: String(until - 1n), id: AFTER_ALL_IDS });
+
 export interface TraceSearch {
   readonly project: string;
   readonly range: Range;
@@ -52,7 +57,7 @@ export async function searchTraces(reader: RequestReader, search: TraceSearch): 
   const isFiltered = conditions.row.length > 0 || conditions.sums.length > 0;
   const largest = conditions.isHeavy ? LARGEST_HEAVY_SLICE : LARGEST_SLICE;
   let size = conditions.isHeavy ? FIRST_HEAVY_SLICE : FIRST_SLICE;
-  let position: TracePosition | null = search.after ?? { ns: String(range.until), id: '' };
+  let position: TracePosition | null = search.after ?? newestBefore(range.until);
   const ids: Buffer[] = [];
   let examined = 0;
   let reached: string | null = null;

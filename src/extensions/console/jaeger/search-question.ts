@@ -5,7 +5,7 @@ import type { Operator, Term } from '../filter/filter.ts';
 import type { Parameters } from '../filter/parameters.ts';
 import { isDuration, nanosecondsOf } from '../filter/values.ts';
 import { parseInstant } from '../../../component/moment.ts';
-import { LATEST_NS, type Range } from '../api/question.ts';
+import { END_NS, LATEST_NS, type Range } from '../api/question.ts';
 import type { RequestContext } from '../server/route.ts';
 import { refuse } from './jaeger-route.ts';
 
@@ -44,7 +44,7 @@ export function readOldQuestion({ query }: RequestContext, highestLimit: number)
     longest: readDuration('maxDuration', query.get('maxDuration')),
     range: {
       from: readMicroseconds('start', query.get('start')) ?? 0n,
-      until: readMicroseconds('end', query.get('end')) ?? LATEST_NS,
+      until: readMicroseconds('end', query.get('end')) ?? END_NS,
     },
     limit: readLimit('limit', query.get('limit'), highestLimit),
   });
@@ -65,7 +65,7 @@ export function readV3Question({ query }: RequestContext, highestLimit: number):
     longest: readDuration(...find('duration_max')),
     range: {
       from: readInstant(...find('start_time_min')) ?? 0n,
-      until: readInstant(...find('start_time_max')) ?? LATEST_NS,
+      until: readInstant(...find('start_time_max')) ?? END_NS,
     },
     limit: readLimit(...find('search_depth', 'num_traces'), highestLimit),
   });

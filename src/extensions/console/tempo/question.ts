@@ -1,5 +1,5 @@
 /** What the requests of Grafana have in common: the range of time in seconds, limits, and the query. */
-import { integerOf, LATEST_NS, type Range } from '../api/question.ts';
+import { END_NS, integerOf, LATEST_NS, type Range } from '../api/question.ts';
 import { ConsoleError } from '../errors.ts';
 import { FilterError } from '../filter/filter.ts';
 import type { RequestContext } from '../server/route.ts';
@@ -12,9 +12,9 @@ export function rangeOf({ query }: RequestContext): Range {
   const from = secondsOf(query.get('start'), 'start') ?? 0n;
   const end = secondsOf(query.get('end'), 'end');
   // The second of the end belongs to the range.
-  const until = end === null ? LATEST_NS : (end / NS_PER_S + 1n) * NS_PER_S;
+  const until = end === null ? END_NS : (end / NS_PER_S + 1n) * NS_PER_S;
   if (from >= until) throw new ConsoleError('range_invalid', { message: '`start` must be before `end`.' });
-  return { from, until: until > LATEST_NS ? LATEST_NS : until };
+  return { from, until: until > END_NS ? END_NS : until };
 }
 
 function secondsOf(text: string | null, name: string): bigint | null {

@@ -119,7 +119,7 @@ function sampleOf(context: RequestContext, parameters: Parameters): string {
   return `SELECT s.* FROM (
     SELECT s.* FROM sluice.spans s WHERE s.project = ${parameters.text(context.project)}
       AND s.start_time_unix_nano >= ${parameters.add(String(from))}::int8
-      AND s.start_time_unix_nano < ${parameters.add(String(until))}::int8
+      AND s.start_time_unix_nano <= ${parameters.add(String(until - 1n))}::int8
     ORDER BY s.start_time_unix_nano DESC LIMIT ${SAMPLE}) s
     ${conditions.length === 0 ? '' : 'JOIN sluice.traces t ON t.project = s.project AND t.trace_id = s.trace_id'}
     WHERE ${allOf(conditions)}`;

@@ -4,6 +4,8 @@ import { listConversations, listTurns } from '../../../../src/extensions/console
 import { exportRows, exportTrace } from '../../../../src/extensions/console/api/export.ts';
 import { listFacets } from '../../../../src/extensions/console/api/facets.ts';
 import { showHistogram } from '../../../../src/extensions/console/api/histogram.ts';
+import { listLogs } from '../../../../src/extensions/console/api/logs.ts';
+import { listTraces } from '../../../../src/extensions/console/api/traces.ts';
 import { showLive } from '../../../../src/extensions/console/api/live.ts';
 import type { ConversationRow, Page, Turns } from '../../../../src/extensions/console/api/shapes.ts';
 import {
@@ -106,6 +108,35 @@ t.test('the histogram of traces at the limits of time', async (t) => {
     buckets.map(({ trace_count }: { trace_count: number }) => trace_count),
     [1, 1],
   );
+});
+
+t.test('what has the last time that can be stored is in every list', async (t) => {
+  const last = { start_time_unix_nano: '9223372036854775807', end_time_unix_nano: '9223372036854775807' };
+  const at = { project: 'last' };
+  await store(reading, [spanRow({ ...call, ...at, ...last, trace: 99_900, conversation_id: 'of-spans', name: 'late' })]);
+  await reading.insert('logs', [
+    logRow({ ...at, time_unix_nano: last.start_time_unix_nano, conversation_id: 'of-logs', category: 'model_call' }),
+  ]);
+  t.equal((await reading.ask(listTraces, at)).items.length, 1);
+  t.equal((await reading.ask(showHistogram, at)).buckets.length, 1);
+  t.equal((await reading.ask(listLogs, at)).items.length, 1);
+  t.match((await reading.ask(listFacets, { ...at, query: { fields: 'name' } })).fields, { name: [{ value: 'late' }] });
+  for (const limit of [1, 2]) {
+    const found: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const page: Page<ConversationRow> = await reading.ask(listConversations, { ...at, query: { limit, cursor } });
+      found.push(...page.items.map(({ conversation_id }) => conversation_id));
+      cursor = page.next;
+    }
+    t.same(found.sort(), ['of-logs', 'of-spans'], `pages of ${limit}`);
+  }
+  for (const conversation of ['of-logs', 'of-spans']) {
+    const turns: Turns = await reading.ask(listTurns, { ...at, path: { conversation } });
+    t.equal(turns.items[0]?.steps.length, 1, conversation);
+  }
+  for (const what of ['traces', 'spans', 'logs'])
+    t.equal((await reading.text(exportRows, { ...at, query: { what } })).trimEnd().split('\n').length, 1, what);
+  t.match(await reading.text(exportRows, { ...at, query: { what: 'spans' } }), /late/u);
 });
 
 t.test('facets', async (t) => {
