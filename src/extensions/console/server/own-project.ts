@@ -15,9 +15,9 @@ export async function replyInOwnProject(context: RequestContext, handle: Route['
 /** The caller's only project, or the one that the parameter `project` or the header names. */
 async function ownProjectOf({ administration, caller, headers, query }: RequestContext): Promise<string> {
   const named = query.get('project') ?? headers[HEADER] ?? '';
-  if (named !== '' && caller.projects?.includes(named) === false) throw new ConsoleError('not_found');
-  if (named !== '') return named;
   const projects = caller.projects ?? (await administration.listProjects()).map(({ name }) => name);
+  if (named !== '' && !projects.includes(named)) throw new ConsoleError('not_found');
+  if (named !== '') return named;
   const [project] = projects;
   if (project !== undefined && projects.length === 1) return project;
   throw new ConsoleError('request_invalid', {

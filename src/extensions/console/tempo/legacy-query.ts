@@ -17,17 +17,17 @@ export function legacyQuery(query: URLSearchParams): string {
   return conditions.length === 0 ? '' : `{ ${conditions.join(' && ')} }`;
 }
 
-const INTRINSIC: Readonly<Record<string, string>> = {
-  name: 'name',
-  status: 'status',
-  'status.code': 'status',
-  'root.name': 'rootName',
-  'root.service.name': 'rootServiceName',
-};
+const INTRINSIC: ReadonlyMap<string, string> = new Map([
+  ['name', 'name'],
+  ['status', 'status'],
+  ['status.code', 'status'],
+  ['root.name', 'rootName'],
+  ['root.service.name', 'rootServiceName'],
+]);
 
-const nameOf = (key: string): string => INTRINSIC[key] ?? `."${escaped(key)}"`;
+const nameOf = (key: string): string => INTRINSIC.get(key) ?? `."${escaped(key)}"`;
 const writtenValue = (key: string, value: string): string =>
-  INTRINSIC[key] === 'status' ? value : `"${escaped(value)}"`;
+  INTRINSIC.get(key) === 'status' ? value : `"${escaped(value)}"`;
 
 const escaped = (text: string): string =>
   text

@@ -113,7 +113,9 @@ t.test('the histogram of traces at the limits of time', async (t) => {
 t.test('what has the last time that can be stored is in every list', async (t) => {
   const last = { start_time_unix_nano: '9223372036854775807', end_time_unix_nano: '9223372036854775807' };
   const at = { project: 'last' };
-  await store(reading, [spanRow({ ...call, ...at, ...last, trace: 99_900, conversation_id: 'of-spans', name: 'late' })]);
+  await store(reading, [
+    spanRow({ ...call, ...at, ...last, trace: 99_900, conversation_id: 'of-spans', name: 'late' }),
+  ]);
   await reading.insert('logs', [
     logRow({ ...at, time_unix_nano: last.start_time_unix_nano, conversation_id: 'of-logs', category: 'model_call' }),
   ]);

@@ -281,6 +281,8 @@ t.test('the project of the request', async (t) => {
   t.same((await get('/v3/services', { ...person.headers, 'x-scope-orgid': 'blog' })).json.services, ['blog']);
   t.match(await get('/services?project=other', person.headers), { status: 404 });
   t.match(await get('/services?project=blog', bearer), { status: 404 }, 'a token has one project');
+  const admin = await scene.logIn({ name: 'admin', role: 'admin' });
+  t.match(await get('/services?project=blgo', admin.headers), { status: 404 }, 'a project that does not exist');
   const none = await scene.logIn({ name: 'none', role: 'viewer', projects: [] });
   t.match(await get('/services', none.headers), { status: 400 });
 });

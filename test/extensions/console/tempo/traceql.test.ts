@@ -134,6 +134,7 @@ t.test('content needs the right to it', async (t) => {
 
 t.test('searches from before TraceQL', async (t) => {
   const query = (text: string): string => legacyQuery(new URLSearchParams(text));
+  t.equal(query('tags=constructor%3D1'), '{ ."constructor" = "1" }');
   t.equal(query(''), '');
   t.equal(query('minDuration=1s&maxDuration=5s'), '{ duration >= 1s && duration <= 5s }');
   const tags = encodeURIComponent('service.name="web site" name=chat http.code=5 status.code=error x="a\\"b"');
