@@ -21,6 +21,7 @@ import {
   publish,
   publishedJobs,
   seal,
+  sealWhole,
 } from './lake-jobs.ts';
 import { type Extent, type FileContents, Staging } from './staging.ts';
 import { downloadObject, type ObjectStore, StoreError } from './store/object-store.ts';
@@ -66,14 +67,16 @@ export async function archiveDay(work: Work, day: OpenDay): Promise<ArchivedFile
   work.report('plan', day, 0);
   const job = await plan(query, day, null);
   await query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+  let file: ArchivedFile | null;
   try {
-    const file = await archiveRecords(work, day, job);
+    file = await archiveRecords(work, day, job);
     await query('COMMIT');
-    return file;
   } catch (error) {
     await query('ROLLBACK').catch(() => undefined);
     throw error;
   }
+  await sealWhole(query, day);
+  return file;
 }
 
 const LOCAL = 'written.parquet';

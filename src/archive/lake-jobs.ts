@@ -147,6 +147,43 @@ export async function seal(query: Query, { table, partition, late }: OpenDay): P
   }
 }
 
+/**
+ * A partition with the seal of a part gets the first seal when it has all records of the files, as after a backup was
+ * restored. Not while queries keep the table locked: readers then read the files too, which takes longer.
+ */
+export async function sealWhole(query: Query, { table, day, partition }: OpenDay): Promise<void> {
+  if (partition === null) return;
+  const name = `sluice.${quoted(partition)}`;
+  const { rows } = await query('SELECT FROM pg_trigger WHERE tgrelid = $1::regclass AND tgname = $2', [
+    name,
+    SEAL_OF_PART,
+  ]);
+  if (rows.length === 0 || (await countComplete(query, { table, day }, partition)) === null) return;
+  const statement = `ALTER TRIGGER ${SEAL_OF_PART} ON ${name} RENAME TO ${SEAL}`;
+  try {
+    await withShortLock(query, statement, { isolation: 'transaction', what: name });
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+  }
+}
+
+/** The number of records in the partition; null when it does not have all those of the files. */
+export async function countComplete(
+  query: Query,
+  { table: { signal }, day }: DayOfTable,
+  partition: string,
+): Promise<number | null> {
+  // One snapshot: each late record is counted in the partition and in `lake_late`.
+  const { rows } = await query(
+    `SELECT count(*)::float8 AS count, count(*) =
+       (SELECT sum(records) FROM sluice.lake_jobs WHERE signal = $1 AND day = $2 AND state = 'published') +
+       (SELECT count(*) FROM sluice.lake_late WHERE signal = $1 AND day = $2) AS complete
+     FROM sluice.${quoted(partition)}`,
+    [signal, day],
+  );
+  return rows[0]?.['complete'] === true ? Number(rows[0]['count']) : null;
+}
+
 export const sealStatement = ({ signal }: LakeTable, name: string, seal: string = SEAL): string =>
   `CREATE OR REPLACE TRIGGER ${seal} AFTER INSERT ON sluice.${quoted(name)}
    FOR EACH ROW EXECUTE FUNCTION sluice.note_late(${literal(signal)})`;

@@ -18,6 +18,7 @@ import { finishErasures } from './erasure.ts';
 import { literal, quoted } from './duckdb.ts';
 import { figuresIn, figuresOf } from './figures.ts';
 import {
+  countComplete,
   listPartitions,
   openDays,
   type PublishedJob,
@@ -73,7 +74,7 @@ export async function restoreTable(
     if (jobs.length === 0) return null;
     const { name } = work.statements(table.signal, day);
     const isThere = (await listPartitions(query, table)).some((each) => each.name === name);
-    const stored = isThere ? await countComplete(query, table, { day, name }) : null;
+    const stored = isThere ? await countComplete(query, { table, day }, name) : null;
     if (stored !== null) {
       await keep(query, table, { day, untilMs });
       return { signal: table.signal, day, records: stored, present: true };
@@ -91,23 +92,6 @@ async function archiveRest(work: Work, table: LakeTable, day: string): Promise<v
   const days = await openDays(work.session.query, table, Date.parse(day) + DAY_MS);
   const open = days.find((each) => each.day === day);
   if (open !== undefined) await archiveDay(work, open);
-}
-
-/** The number of records in the partition; null when it does not have all those of the files. */
-async function countComplete(
-  query: Query,
-  { signal }: LakeTable,
-  { day, name }: { readonly day: string; readonly name: string },
-): Promise<number | null> {
-  // One snapshot: each late record is counted in the partition and in `lake_late`.
-  const { rows } = await query(
-    `SELECT count(*)::float8 AS count, count(*) =
-       (SELECT sum(records) FROM sluice.lake_jobs WHERE signal = $1 AND day = $2 AND state = 'published') +
-       (SELECT count(*) FROM sluice.lake_late WHERE signal = $1 AND day = $2) AS complete
-     FROM sluice.${quoted(name)}`,
-    [signal, day],
-  );
-  return rows[0]?.['complete'] === true ? Number(rows[0]['count']) : null;
 }
 
 interface Restoration {
