@@ -132,7 +132,7 @@ class KeptRows implements EncodedRows {
   readonly chunks: readonly Buffer[];
   readonly isPlain: boolean;
   readonly contents?: SharedContents;
-  readonly #taken: TakenChunks;
+  readonly release: () => void;
 
   constructor(rows: Omit<EncodedRows, 'contents' | 'release'>, contents: SharedContents | null, taken: TakenChunks) {
     this.signal = rows.signal;
@@ -141,11 +141,7 @@ class KeptRows implements EncodedRows {
     this.chunks = rows.chunks;
     this.isPlain = rows.isPlain;
     if (contents !== null) this.contents = contents;
-    this.#taken = taken;
-  }
-
-  release(): void {
-    this.#taken.release();
+    this.release = () => taken.release();
   }
 }
 
