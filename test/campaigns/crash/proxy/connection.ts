@@ -213,8 +213,11 @@ function direction(side: Side, from: Socket, to: Socket): Direction {
   return { side, from, to, reader: new MessageReader(side), queue: [], held: false, ended: false, position: 0 };
 }
 
-/** A Unix socket has no reset. */
+/**
+ * A Unix socket has no reset. Node.js never closes a socket that is reset while its FIN waits to be sent, and a process
+ * with one does not end.
+ */
 export function resetSocket(socket: Socket): void {
-  if (socket.remoteAddress === undefined) socket.destroy();
+  if (socket.remoteAddress === undefined || socket.writableEnded) socket.destroy();
   else socket.resetAndDestroy();
 }

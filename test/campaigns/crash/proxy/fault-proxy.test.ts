@@ -1,6 +1,9 @@
 /** The fault proxy against a real server and a real driver. */
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import pg from 'pg';
 import t, { type Test } from 'tap';
+import { resetSocket } from './connection.ts';
 import { COMMIT_SENT, COMMITTED, type Fault } from './fault.ts';
 import { FaultProxy } from './fault-proxy.ts';
 import { nameOfMessage } from './messages.ts';
@@ -173,4 +176,21 @@ t.test('new connections are refused until the proxy is healed', async (t) => {
   await t.rejects(client());
   proxy.heal();
   await t.resolves(client());
+});
+
+t.test('a socket that is reset behind its end is closed', async (t) => {
+  const server = createServer({ allowHalfOpen: true });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const client = connect({ port: (server.address() as AddressInfo).port, allowHalfOpen: true });
+  client.on('error', () => undefined);
+  const [socket] = (await once(server, 'connection')) as [Socket];
+  socket.on('error', () => undefined);
+  const closed = once(socket, 'close');
+  socket.end('x');
+  resetSocket(socket);
+  await closed;
+  t.ok(socket.destroyed);
+  client.destroy();
+  server.close();
 });
