@@ -1,4 +1,5 @@
 /** `sluice usage`: tokens and cost, each call counted once, and the calls without a price. */
+import { LATEST_NS } from '../component/moment.ts';
 import { loadUsage } from './archived-range.ts';
 import { nameText } from '../extensions/console/api/texts.ts';
 import type { Command } from './command.ts';
@@ -16,8 +17,6 @@ const DEFAULT_SINCE = '30d';
 /** The number of conversations is large; the most expensive ones are shown. */
 const SHOWN_ROWS = 50;
 const WIDEST_NAME = 48;
-/** Calls with a clock that is ahead count too. */
-const LATEST_NS = '9223372036854775807';
 
 const BY_COST = 'total_cost DESC NULLS LAST, call_count DESC';
 /** The grouping of the rows, in SQL over the view `counted_usage`. */
@@ -129,6 +128,7 @@ function filterOf(values: Values, columns: readonly string[]): Filter {
     columns.includes(column) || values.text(option) !== undefined ? [column] : [],
   );
   const from = since === null && owned.length === 0 ? null : parameters.add(since);
+  // Calls with a clock that is ahead count too.
   const range = `${project}::text, ${from}::int8, ${LATEST_NS}`;
   const attributed = owned.length === 0 ? null : parameters.add(owned);
   const rows = (views: string): string =>

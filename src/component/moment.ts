@@ -1,14 +1,19 @@
 /** Dates and times that people write. */
 
 const NS_PER_MS = 1_000_000n;
-/** What columns of PostgreSQL hold. */
-const LATEST_NS = 2n ** 63n - 1n;
+/** The highest time that a column of PostgreSQL can hold, in Unix nanoseconds. */
+export const LATEST_NS = 2n ** 63n - 1n;
+const ISO_8601 = /^(?:(\d{4}-\d\d-(\d\d))(?:[T ]\d.*)?|\d{4}(?:-\d\d)?)$/iu;
 const RFC3339 = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/iu;
 
-/** Unix milliseconds of what `Date.parse` reads, but NaN for 30 February, which it reads as 2 March. */
+/**
+ * Unix milliseconds of an ISO 8601 date or time, also of a year or month alone. NaN for another text, and for
+ * 30 February, which `Date.parse` reads as 2 March.
+ */
 export function parseMoment(text: string): number {
-  const [date = '', day = ''] = /^\d{4}-\d\d-(\d\d)/u.exec(text) ?? [];
-  const exists = date === '' || new Date(`${date}T00:00:00Z`).getUTCDate() === Number(day);
+  const [written, date, day] = ISO_8601.exec(text) ?? [];
+  if (written === undefined) return Number.NaN;
+  const exists = date === undefined || new Date(`${date}T00:00:00Z`).getUTCDate() === Number(day);
   return exists ? Date.parse(text) : Number.NaN;
 }
 

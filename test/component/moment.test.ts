@@ -10,6 +10,9 @@ t.test('dates that the calendar has', async (t) => {
 t.test('others are no time', async (t) => {
   for (const text of ['2026-02-29', '2026-02-30T00:00:00Z', '2026-04-31', '2026-13-01', '2026-11-32', '', 'soon'])
     t.ok(Number.isNaN(parseMoment(text)), text);
+  // `Date.parse` reads these as 2 March.
+  for (const text of ['2026-02-30 00:00', '2026-2-30', '2026/02/30', 'Feb 30 2026', '30 Feb 2026'])
+    t.ok(Number.isNaN(parseMoment(text)), text);
 });
 
 t.test('RFC 3339 to the nanosecond', async (t) => {

@@ -1,7 +1,7 @@
 /** Positions in a list, as opaque texts. A cursor belongs to one question: with another filter it is refused. */
 import { createHash } from 'node:crypto';
+import { LATEST_NS } from '../../../component/moment.ts';
 import { ConsoleError } from '../errors.ts';
-import { LATEST_NS } from './question.ts';
 
 const VERSION = 1;
 const MAX_LENGTH = 2048;

@@ -1,5 +1,5 @@
 /** What the requests of the reading API have in common: range of time, limit, filter, ids. */
-import { parseInstant } from '../../../component/moment.ts';
+import { LATEST_NS, parseInstant } from '../../../component/moment.ts';
 import { ConsoleError } from '../errors.ts';
 import { compileFilter, type Conditions } from '../filter/compile.ts';
 import type { Target } from '../filter/fields.ts';
@@ -10,8 +10,6 @@ import { isDuration, nanosecondsOf } from '../filter/values.ts';
 import type { RequestContext } from '../server/route.ts';
 
 const NS_PER_MS = 1_000_000n;
-/** The highest time that a column can hold. */
-export const LATEST_NS = 2n ** 63n - 1n;
 /** The end of a range without a limit. No column holds it, so statements compare with the time before an end. */
 export const END_NS = LATEST_NS + 1n;
 /** Points of one series over time, at most and without a parameter. */

@@ -1,4 +1,5 @@
 /** `GET …/usage`: what model calls used, by a group and over time, each call counted once. */
+import { LATEST_NS } from '../../../component/moment.ts';
 import { Parameters } from '../filter/parameters.ts';
 import { nanosecondsOf } from '../filter/values.ts';
 import { jsonText, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
@@ -9,7 +10,6 @@ import {
   conditionsOf,
   environmentCondition,
   intervalOf,
-  LATEST_NS,
   type Range,
   wordOf,
 } from './question.ts';

@@ -4,8 +4,8 @@ import { findField } from '../filter/fields.ts';
 import type { Operator, Term } from '../filter/filter.ts';
 import type { Parameters } from '../filter/parameters.ts';
 import { isDuration, nanosecondsOf } from '../filter/values.ts';
-import { parseInstant } from '../../../component/moment.ts';
-import { END_NS, LATEST_NS, type Range } from '../api/question.ts';
+import { LATEST_NS, parseInstant } from '../../../component/moment.ts';
+import { END_NS, type Range } from '../api/question.ts';
 import type { RequestContext } from '../server/route.ts';
 import { refuse } from './jaeger-route.ts';
 

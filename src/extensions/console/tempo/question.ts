@@ -1,5 +1,6 @@
 /** What the requests of Grafana have in common: the range of time in seconds, limits, and the query. */
-import { END_NS, integerOf, LATEST_NS, type Range } from '../api/question.ts';
+import { LATEST_NS } from '../../../component/moment.ts';
+import { END_NS, integerOf, type Range } from '../api/question.ts';
 import { ConsoleError } from '../errors.ts';
 import { FilterError } from '../filter/filter.ts';
 import type { RequestContext } from '../server/route.ts';
