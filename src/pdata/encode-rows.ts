@@ -49,7 +49,8 @@ function leastOf(bytesOf: (signal: Signal) => number): Readonly<Record<Signal, n
 /** The most bytes copied in one step; a record may be many times as large. */
 const COPY_BYTES = 2097152;
 
-export interface EncodedRows {
+/** Refers only to the chunks: rows wait for a commit, and tables may be large. */
+export class EncodedRows {
   readonly signal: Signal;
   readonly count: number;
   /** Of the rows and the contents they refer to. */
@@ -60,7 +61,17 @@ export interface EncodedRows {
   /** Of rows in the format `copy`: the contents that they refer to by id. */
   readonly contents?: SharedContents;
   /** Returns the buffers; the chunks and contents may not be used afterwards. A second call does nothing. */
-  release(): void;
+  readonly release: () => void;
+
+  constructor(rows: Omit<EncodedRows, 'contents' | 'release'>, contents: SharedContents | null, taken: TakenChunks) {
+    this.signal = rows.signal;
+    this.count = rows.count;
+    this.bytes = rows.bytes;
+    this.chunks = rows.chunks;
+    this.isPlain = rows.isPlain;
+    if (contents !== null) this.contents = contents;
+    this.release = () => taken.release();
+  }
 }
 
 /**
@@ -96,7 +107,7 @@ export function* encodeInSteps(batch: Batch, format: RowFormat, pool: ChunkPool)
     isWhole = true;
     const shared = format === 'copy' ? new SharedContents(contents) : null;
     const { bytes, taken } = pieces;
-    return new KeptRows({ signal, count: recordCount, bytes, chunks, isPlain }, shared, taken);
+    return new EncodedRows({ signal, count: recordCount, bytes, chunks, isPlain }, shared, taken);
   } catch (error) {
     if (error instanceof WireFault && error.code === FAIL_OUTPUT) throw tooLarge('a row');
     throw error;
@@ -121,27 +132,6 @@ class TakenChunks {
 
   release(): void {
     for (const chunk of this.#chunks.splice(0)) this.#pool.give(chunk);
-  }
-}
-
-/** Refers only to the chunks: rows wait for a commit, and tables may be large. */
-class KeptRows implements EncodedRows {
-  readonly signal: Signal;
-  readonly count: number;
-  readonly bytes: number;
-  readonly chunks: readonly Buffer[];
-  readonly isPlain: boolean;
-  readonly contents?: SharedContents;
-  readonly release: () => void;
-
-  constructor(rows: Omit<EncodedRows, 'contents' | 'release'>, contents: SharedContents | null, taken: TakenChunks) {
-    this.signal = rows.signal;
-    this.count = rows.count;
-    this.bytes = rows.bytes;
-    this.chunks = rows.chunks;
-    this.isPlain = rows.isPlain;
-    if (contents !== null) this.contents = contents;
-    this.release = () => taken.release();
   }
 }
 

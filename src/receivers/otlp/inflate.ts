@@ -40,7 +40,10 @@ function claimedLength(compressed: Buffer, limitBytes: number): number {
   return Math.min(claimed, compressed.length * MAX_EXPANSION + 64, limitBytes);
 }
 
-/** The body in the form for delivery. Throws `decompression_failed` or `body_too_large`. */
+/**
+ * The body in the form for delivery. Callers name its members: V8 makes new hidden classes for an object that is spread
+ * into a larger one. Throws `decompression_failed` or `body_too_large`.
+ */
 export async function prepareBody(
   raw: Buffer,
   contentEncoding: ContentEncoding,
