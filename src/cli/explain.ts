@@ -111,9 +111,8 @@ async function explainTrace(call: Call, id: string): Promise<ExitCode> {
       const key = await findTrace(every, id, project);
       owner = key.project;
       const span = call.values.text('span')?.toLowerCase() ?? '';
-      await every.query('BEGIN READ ONLY');
+      if (lake === null) await reader.query('BEGIN READ ONLY');
       found = await readRows(every, { trace: key.traceId, project: key.project, span });
-      await every.query('COMMIT');
       return 0;
     }),
   );

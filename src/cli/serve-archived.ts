@@ -113,7 +113,7 @@ async function bytesOf(pieces: Pieces): Promise<Buffer> {
 
 const tooLarge = (): ConsoleError =>
   new ConsoleError('request_invalid', {
-    message: `The answer has more than ${MOST_BYTES / 2 ** 20} MiB, which is too much of an archived trace at once.`,
+    message: `The answer has more than ${MOST_BYTES / 2 ** 20} MiB, which is too much of archived days at once.`,
     hint: 'Read it with `sluice trace` or `sluice export`.',
   });
 

@@ -621,19 +621,6 @@ export class Generator {
       );
     }
     const { traces, spans, conversations } = this.#scene;
-    const names = [
-      'list_projects',
-      'search_traces',
-      'get_trace',
-      'get_span',
-      'get_conversation',
-      'usage',
-      'explain_span',
-      'query_sql',
-      'schema',
-      'nothing',
-      'constructor',
-    ];
     const any = fc.oneof(anyText, fc.constantFrom<unknown>(0, -1, 1, 5, 1e9, 1.5, null, true, [], {}));
     const texts: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
       project: fc.constantFrom('shop', 'shop', 'blog'),
@@ -656,31 +643,28 @@ export class Generator {
       interval: fc.constantFrom('1h', '1ns'),
       statement: fc.constantFrom('SELECT 1'),
     };
-    const taken: Readonly<Record<string, readonly string[]>> = {
-      search_traces: ['filter', 'environment', 'from', 'to', 'sort', 'limit', 'cursor'],
-      get_trace: ['trace', 'under', 'only', 'after'],
-      get_span: ['trace', 'span', 'field', 'offset'],
-      get_conversation: ['conversation', 'cursor'],
-      usage: ['group', 'interval', 'from', 'to', 'filter', 'environment', 'limit'],
-      explain_span: ['trace', 'span'],
-      query_sql: ['statement'],
-    };
-    const call = fc.constantFrom(...names).chain((name) =>
+    /** The tools with their arguments, and names of none. */
+    const tools: readonly (readonly [string, readonly string[]])[] = [
+      ['list_projects', []],
+      ['search_traces', ['filter', 'environment', 'from', 'to', 'sort', 'limit', 'cursor']],
+      ['get_trace', ['trace', 'under', 'only', 'after']],
+      ['get_span', ['trace', 'span', 'field', 'offset']],
+      ['get_conversation', ['conversation', 'cursor']],
+      ['usage', ['group', 'interval', 'from', 'to', 'filter', 'environment', 'limit']],
+      ['explain_span', ['trace', 'span']],
+      ['query_sql', ['statement']],
+      ['schema', []],
+      ['nothing', []],
+      ['constructor', []],
+    ];
+    const argumentOf = (key: string): fc.Arbitrary<unknown> =>
+      fc.oneof({ weight: 8, arbitrary: texts[key] ?? any }, { weight: 1, arbitrary: any });
+    const call = fc.constantFrom(...tools).chain(([name, keys]) =>
       fc
         .record({
-          values: fc.record(
-            Object.fromEntries(
-              (Object.hasOwn(taken, name) ? (taken[name] ?? []) : []).map((key) => [
-                key,
-                fc.oneof({ weight: 8, arbitrary: texts[key] ?? any }, { weight: 1, arbitrary: any }),
-              ]),
-            ),
-            {
-              requiredKeys: (Object.hasOwn(taken, name) ? (taken[name] ?? []) : []).filter((key) =>
-                ['trace', 'span', 'conversation'].includes(key),
-              ),
-            },
-          ),
+          values: fc.record(Object.fromEntries(keys.map((key) => [key, argumentOf(key)])), {
+            requiredKeys: keys.filter((key) => ['trace', 'span', 'conversation'].includes(key)),
+          }),
           project: fc.boolean(),
           more: fc.dictionary(fc.constantFrom('__proto__', 'nothing'), any, { maxKeys: 1 }),
         })
