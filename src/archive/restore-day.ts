@@ -41,6 +41,8 @@ const MAX_SEARCHED_BYTES = 256 * 1024 * 1024;
 /** The statements that make the partition of a day, and attach it. */
 export interface PartitionStatements {
   readonly name: string;
+  /** Excludes others that create it, until the end of the transaction. An expression. */
+  readonly lock: string;
   /** `name`: of the new table. */
   create(name: string): string;
   readonly attach: string;
@@ -84,7 +86,10 @@ export async function restoreTable(
     const records = await restore(work, table, { day, untilMs, jobs, former });
     if (records !== null) return { signal: table.signal, day, records, present: false };
   }
-  throw new UserError(`records of ${table.signal} of ${day} are stored all the time`, 'Run the command again later.');
+  throw new UserError(
+    `records of ${table.signal} of ${day} are stored, or moved by the daemon, all the time`,
+    'Run the command again later.',
+  );
 }
 
 /** Late records, which are in PostgreSQL only. */
@@ -113,6 +118,8 @@ async function restore(work: RestoreWork, table: LakeTable, restoration: Restora
   const filling = { table, day, name: former === null ? statements.name : `${former}_restored`, sources };
   await query('BEGIN');
   try {
+    await query(`SELECT ${statements.lock}`);
+    await requireMissing(query, filling);
     await query(statements.create(filling.name));
     for (const job of jobs) await copyFile(work, { ...filling, job });
     await requireFigures(query, { ...filling, jobs });
@@ -135,8 +142,16 @@ async function restore(work: RestoreWork, table: LakeTable, restoration: Restora
 /** Spans have a primary key. */
 const hasKey = ({ signal }: LakeTable): boolean => signal === 'spans';
 
-/** A record of the day may be in no file, and in no note of late records; or one of the files is to be erased. */
+/**
+ * A record of the day may be in no file, and in no note of late records; or one of the files is to be erased; or the
+ * daemon has created the partition meanwhile.
+ */
 class Hindered extends Error {}
+
+async function requireMissing(query: Query, { name }: Filling): Promise<void> {
+  const { rows } = await query('SELECT WHERE to_regclass($1) IS NOT NULL', [`sluice.${quoted(name)}`]);
+  if (rows.length > 0) throw new Hindered();
+}
 
 async function refuseLargeDefault(query: Query, { signal }: LakeTable): Promise<void> {
   if (!(await isLarge(query, `${signal}_default`))) return;

@@ -11,6 +11,7 @@ import {
   boundOf,
   creation,
   dayOf,
+  openingLock,
   PARTITION_LIMITS,
   type PartitionedTable,
   partitionName,
@@ -120,7 +121,12 @@ function partitionsOf(database: Database): Pick<RestoreWork, 'statements' | 'dro
       const [table, day] = [tableOf(signal), dayOf(Date.parse(date))];
       const name = partitionName(table, day);
       const bounds = [boundOf(table, day), boundOf(table, day + 1)] as const;
-      return { name, create: (as) => creation(table, as, ...bounds), attach: attachment(table, name, ...bounds) };
+      return {
+        name,
+        lock: openingLock(name),
+        create: (as) => creation(table, as, ...bounds),
+        attach: attachment(table, name, ...bounds),
+      };
     },
     drop: (signal, date) => {
       const [table, day] = [tableOf(signal), dayOf(Date.parse(date))];

@@ -1,8 +1,17 @@
 /** Days that come back from the archive: each value and each record once, kept by retention, and not archived again. */
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { archivedFiles } from '../../src/archive/reading/archived-files.ts';
+import {
+  attachment,
+  boundOf,
+  creation,
+  dayOf,
+  openingLock,
+  partitionName,
+} from '../../src/exporters/postgres/partitions.ts';
 import { archivedTables } from '../support/archived-tables.ts';
 import { rowOf, storeRow, storeRows } from '../support/archive-rows.ts';
 import { CLOSED_MS, DAY_MS, linesOfLake, linesOfView, makeScene, TABLES } from '../support/archive-scene.ts';
@@ -173,6 +182,35 @@ t.test('a day is restored while its records arrive all the time', async (t) => {
     -1,
     'with equal values',
   );
+});
+
+/** Resolves when a statement waits for a lock, or when the work has ended. */
+async function untilWaiting(work: Promise<unknown>): Promise<void> {
+  let isOver = false;
+  const end = (): void => {
+    isOver = true;
+  };
+  work.then(end, end);
+  const waiting = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+  while (!isOver && (await query(waiting)).length === 0) await pause(1);
+}
+
+t.test('a partition that the daemon creates at the same moment is filled', async (t) => {
+  await dropDays();
+  for (const [signal, key] of TABLES) {
+    const [table, day] = [{ name: signal, key, retentionMs: 0 }, dayOf(CLOSED_MS)];
+    const name = partitionName(table, day);
+    const bounds = [boundOf(table, day), boundOf(table, day + 1)] as const;
+    const [wanted, other] = [(await linesOfLake(scene, signal, ['received_at'])).length, await scene.connect()];
+    await other.query(`BEGIN; SELECT ${openingLock(name)}; ${creation(table, name, ...bounds)}`);
+    const restoring = restoreDay(DAY);
+    await untilWaiting(restoring);
+    await other.query(`${attachment(table, name, ...bounds)}; COMMIT`);
+    t.match(await restoring, { code: 0, out: new RegExp(`${signal}: \\d+ records restored`, 'u') });
+    await restoreDay(NEXT_DAY);
+    t.equal(await countOf(signal), wanted, `${signal}: each record is there once`);
+    await dropDays();
+  }
 });
 
 t.test('records whose erasure is requested do not come back', async (t) => {

@@ -128,10 +128,9 @@ async function openDay(query: Query, table: PartitionedTable, day: number): Prom
   const column = columnOf(table);
   const [from, to] = [boundOf(table, day), boundOf(table, day + 1)];
   try {
-    // The advisory lock of earlier versions, which may run beside this one.
     await query(`
       DO $$ BEGIN
-        PERFORM pg_advisory_xact_lock(hashtext('sluice.${partition}'));
+        PERFORM ${openingLock(partition)};
         IF to_regclass('sluice.${partition}') IS NOT NULL THEN RETURN; END IF;
         IF pg_table_size('sluice.${table.name}_default') > ${MAX_MOVED_BYTES} THEN RAISE SQLSTATE '${TOO_LARGE}'; END IF;
         ${creation(table, partition, from, to)};
@@ -147,6 +146,9 @@ async function openDay(query: Query, table: PartitionedTable, day: number): Prom
     throw error;
   }
 }
+
+/** Excludes others that open the day, until the end of the transaction. An expression. */
+export const openingLock = (partition: string): string => `pg_advisory_xact_lock(hashtext('sluice.${partition}'))`;
 
 /** A table for one day. Its constraint spares the server a search for rows of other days when it is attached. */
 export function creation(table: PartitionedTable, partition: string, from: string, to: string): string {
