@@ -5,8 +5,9 @@
  *
  * A request larger than a group is heavy. It is settled alone, concurrently with the groups, so that no group waits for
  * it. Small and large requests form groups of their own, so that small ones wait for small groups only. While small
- * ones arrive, large ones have one group at a time, or they would take all processors of a small machine. All requests
- * of a group have one kind, so that requests that are likely to be refused do not delay those of other projects.
+ * ones arrive, large ones have one group at a time, or they would take all processors of a small machine. While large
+ * ones are settled, a group of small ones takes longer, and the next one does not wait for it. All requests of a group
+ * have one kind, so that requests that are likely to be refused do not delay those of other projects.
  *
  * States: idle → (a request arrives) → settling one group or more → (outcomes) → idle when no request waits, otherwise
  * settling again. `drain` waits for idle. After `close`, new requests are refused with `shutting_down`.
@@ -155,15 +156,15 @@ export class GroupCommit {
   }
 
   /**
-   * A concurrent group of the same kind must be full: a smaller one grows while it waits. Large requests have none
-   * while small ones arrive.
+   * A concurrent group of the same kind must be full: a smaller one grows while it waits. Small ones beside large
+   * requests need not be. Large requests have none while small ones arrive.
    */
   #allows(lane: Lane, kind: Kind): boolean {
     const { waiting, settling } = lane;
     const others = [...settling].filter((group) => group.kind === kind || group.kind === null);
     if (others.length === 0) return true;
     if (lane === this.#large && this.#now() - this.#lastSmallMs < SMALL_PRESENCE_MS) return false;
-    return kind !== 'apart' && waiting.isWhole;
+    return kind !== 'apart' && (waiting.isWhole || (lane === this.#small && this.#isSettlingLarge));
   }
 
   /** A ledger that settles one group after the other gets groups of all sizes. */
@@ -196,7 +197,12 @@ export class GroupCommit {
     if (waiting.count === 0) return false;
     if (settling.size === 0) return true;
     const open = this.#small.settling.size + this.#large.settling.size;
-    return open < this.#concurrentGroups && waiting.hasNext(choice);
+    const most = settling === this.#small.settling && this.#isSettlingLarge ? 1 : 0;
+    return open < this.#concurrentGroups + most && waiting.hasNext(choice);
+  }
+
+  get #isSettlingLarge(): boolean {
+    return this.#large.settling.size > 0 || this.#runningHeavy > 0;
   }
 
   #start(run: Promise<void>): void {

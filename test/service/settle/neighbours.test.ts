@@ -163,6 +163,28 @@ t.test('small requests form groups of their own, beside any number of large ones
   await over();
 });
 
+t.test('beside a large request, a small one does not wait for the small group before it', async (t) => {
+  for (const heavy of [false, true]) {
+    const ledger = new OpenGroups();
+    const { arrive, over } = start(ledger);
+    arrive(aClaim('L', { recordCount: heavy ? 40_000 : 12_000 }));
+    for (const name of ['a', 'b', 'c', 'd']) {
+      await turns();
+      arrive(aClaim(name));
+    }
+    await turns();
+    t.same(ledger.groups, heavy ? ['L', 'a', 'b', 'c'] : ['L', 'a', 'b'], 'four connections at most');
+    ledger.open[0]?.end();
+    await turns();
+    t.notOk(ledger.groups.includes('d'), 'without large ones, the next group grows');
+    while (ledger.open.length > 0) {
+      ledger.open[0]?.end();
+      await turns();
+    }
+    await over();
+  }
+});
+
 t.test('while small requests arrive, large ones have one group at a time', async (t) => {
   const ledger = new OpenGroups();
   let nowMs = 0;
