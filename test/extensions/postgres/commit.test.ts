@@ -8,11 +8,13 @@ import { FaultProxy } from '../../campaigns/crash/proxy/fault-proxy.ts';
 import { Database } from '../../../src/extensions/postgres/database.ts';
 import { openSession } from '../../../src/extensions/postgres/ledger/session.ts';
 import { runPipeline } from '../../../src/extensions/postgres/wire-pipeline.ts';
+import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
 import { longTest } from '../../support/long.ts';
 import { FREE_KEY } from '../../support/daemon.ts';
 import { send } from '../../support/otlp-client.ts';
 import { aSpan, aTraceRequest, newTraceId } from '../../support/payloads.ts';
 import { MIGRATED } from '../../support/migrated.ts';
+import { PATIENCE_MS } from '../../support/patience.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { type PostgresDaemon, SERVED, startPostgresDaemon } from '../../support/postgres-daemon.ts';
 
@@ -49,25 +51,52 @@ async function deliver({ url }: PostgresDaemon, body: string): Promise<number> {
 const failures = ({ registry }: PostgresDaemon, reason: string): number =>
   Number(new RegExp(`sluice_commit_failures\\{reason="${reason}"\\} (\\d+)`).exec(registry.print())?.[1] ?? 0);
 
-t.test('a group takes two round trips, with a quota and with another exporter as well', async (t) => {
+/** The fewest round trips of a request. */
+async function roundTrips(t: Test, proxy: FaultProxy, daemon: PostgresDaemon, sender: object): Promise<number> {
+  let fewest = Number.POSITIVE_INFINITY;
+  for (let attempt = 0; attempt < MOST_ATTEMPTS && fewest > 1; attempt++) {
+    let trips = 0;
+    const end = proxy.watch(({ side, kind }, { position }) => {
+      if (position >= 0 && side === 'backend' && kind === 'ReadyForQuery') trips++;
+    });
+    t.equal((await send(daemon.url, { ...sender, body: oneSpan() })).status, 200);
+    end();
+    fewest = Math.min(fewest, trips);
+  }
+  return fewest;
+}
+
+t.test('a group takes one round trip, with a quota as well', async (t) => {
+  const { proxy, daemon } = await startBehindProxy(t);
+  t.equal((await send(daemon.url, { body: oneSpan() })).status, 200, 'the connection is made and known');
+  t.equal(await roundTrips(t, proxy, daemon, {}), 1);
+  t.equal(await roundTrips(t, proxy, daemon, free), 1);
+});
+
+t.test('another exporter has written before COMMIT is sent', async (t) => {
   const { proxy, daemon } = await startBehindProxy(t, 'postgres, file');
   t.equal((await send(daemon.url, { body: oneSpan() })).status, 200, 'the connection is made and known');
-  let stored = 1;
-  for (const sender of [{}, free]) {
-    let fewest = Number.POSITIVE_INFINITY;
-    for (let attempt = 0; attempt < MOST_ATTEMPTS && fewest !== 2; attempt++) {
-      let trips = 0;
-      const end = proxy.watch(({ side, kind }, { position }) => {
-        if (position >= 0 && side === 'backend' && kind === 'ReadyForQuery') trips++;
-      });
-      t.equal((await send(daemon.url, { ...sender, body: oneSpan() })).status, 200);
-      end();
-      stored++;
-      fewest = Math.min(fewest, trips);
-    }
-    t.equal(fewest, 2);
-  }
-  t.equal((await daemon.rows()).length, stored);
+  t.equal(await roundTrips(t, proxy, daemon, {}), 2);
+  t.equal((await daemon.rows()).length, await spans(daemon));
+});
+
+t.test('a trigger that leaves rows out fails the request before COMMIT', async (t) => {
+  const { proxy, daemon } = await startBehindProxy(t);
+  t.equal((await send(daemon.url, { body: oneSpan() })).status, 200);
+  await daemon.query(`
+    CREATE FUNCTION public.leave_out() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+    CREATE TRIGGER leave_out BEFORE INSERT ON sluice.spans FOR EACH ROW EXECUTE FUNCTION public.leave_out()`);
+  proxy.cutAll();
+  // The ledger finds the trigger on its new connection.
+  const refused = oneSpan();
+  const isRefused = async (): Promise<true | undefined> => {
+    t.equal((await send(daemon.url, { body: refused })).status, 503);
+    return failures(daemon, 'unavailable') > 0 || undefined;
+  };
+  t.ok(await waitFor(isRefused, { timeoutMs: PATIENCE_MS }));
+  await daemon.query('DROP TRIGGER leave_out ON sluice.spans');
+  t.equal(await deliver(daemon, refused), 200);
+  t.equal(await spans(daemon), 2);
 });
 
 t.test('an outcome that was read from the markers has the quota of a free plan', async (t) => {

@@ -1,8 +1,10 @@
 /**
- * One attempt to store a round in one transaction. Most rounds are not refused, so the first write carries optimistic
- * guards and the rows, and the second one the counters and COMMIT. If a guard fails, the attempt is repeated with
- * pessimistic guards, which are checked before the rows are written. For a moment the next attempts of these projects
- * use them too. Before pessimistic guards, requests that the stored state refuses are found by reading only.
+ * One attempt to store a round in one transaction. Most rounds are not refused, so one write carries optimistic guards,
+ * the rows, the counters and COMMIT: a guard that fails in the server makes it skip the rest. COMMIT is sent by itself,
+ * with the counters, when the client must see the results before: exporters that cannot roll back write first, or the
+ * number of stored rows is only known then. If a guard fails, the attempt is repeated with pessimistic guards, which
+ * are checked before the rows are written. For a moment the next attempts of these projects use them too. Before
+ * pessimistic guards, requests that the stored state refuses are found by reading only.
  */
 import type pg from 'pg';
 import type { Capability } from '../../../component/capabilities/capability.ts';
@@ -22,6 +24,7 @@ import {
 import { findEarlyRefusals } from './early-refusals.ts';
 import { openingOf } from './limits.ts';
 import type { RecentConflicts } from './recent-conflicts.ts';
+import { sqlstateOf } from '../sqlstate.ts';
 import type { KnownContents } from './contents.ts';
 import { ContentsStored, OpenTransaction, type Repeats } from './transaction.ts';
 import { conflicts, overQuota, ownersOf, usageOf, outcomesFor } from './outcomes.ts';
@@ -52,11 +55,13 @@ export interface AttemptParts {
   readonly known: KnownContents;
   /** Whether lock waits are short. */
   readonly impatient: boolean;
+  /** Whether the number of stored rows must be compared before COMMIT. */
+  readonly countsRows: boolean;
 }
 
 export class Attempt {
   readonly #parts: AttemptParts;
-  /** COMMIT may have reached the server. */
+  /** COMMIT may have been executed. */
   committing = false;
   /** Seconds until the next UTC month, by the database's clock; 0 unless a project with a quota was read. */
   resetSeconds = 0;
@@ -100,6 +105,7 @@ export class Attempt {
   /** Pessimistic: the results of the guards are known before rows are written. */
   async #runPessimistic(): Promise<Decided> {
     const { client, round, recentConflicts } = this.#parts;
+    this.committing = false;
     const early = await findEarlyRefusals(client, round, this);
     if (early.refused.size > 0) {
       for (const claim of early.refused.keys()) recentConflicts.note('refused', claim);
@@ -123,7 +129,7 @@ export class Attempt {
   }
 
   async #store(claims: readonly Claim[], opening: readonly Step[], guards: Guards): Promise<void> {
-    const { client, write, repeats, known } = this.#parts;
+    const { client, write, repeats, known, countsRows } = this.#parts;
     let steps = opening;
     let portions = 0;
     for (const portion of guards.before) {
@@ -143,12 +149,28 @@ export class Attempt {
       contentsAreStored,
     });
     await write(claims, handleOf(open));
-    await open.flush();
+    if (countsRows || !open.storesAll) await open.flush();
     const usage = usageOf(claims, open.storedSpans);
     this.#noteRepeats(claims, open.storedSpans);
-    this.committing = true;
-    await runPipeline(client, [addUsage(usage), { statement: { text: COMMIT }, read: readCommit }]);
+    await this.#commit(open, addUsage(usage));
     open.committed();
+  }
+
+  /** Sends what is left of the transaction, and COMMIT. */
+  async #commit(open: OpenTransaction, counters: Step): Promise<void> {
+    let isCommitAnswered = false;
+    const translate = (error: unknown): unknown => {
+      isCommitAnswered = true;
+      return error;
+    };
+    this.committing = true;
+    try {
+      await open.end([counters, { statement: { text: COMMIT }, read: readCommit, translate }]);
+    } catch (error) {
+      // The server refused an earlier statement, and skipped COMMIT.
+      if (!isCommitAnswered && sqlstateOf(error) !== null) this.committing = false;
+      throw error;
+    }
   }
 
   #opening(): readonly Step[] {

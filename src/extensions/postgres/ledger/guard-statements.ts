@@ -12,14 +12,6 @@ const MARKERS = `
   FROM unnest($1::text[], $2::bytea[]) AS u (project, key) ORDER BY project, key
   ON CONFLICT (project, key) DO UPDATE SET expires_ms = excluded.expires_ms WHERE r.expires_ms <= excluded.expires_ms - 3600000`;
 
-export const FIND_MARKERS = {
-  name: 'find-markers',
-  text: `
-    SELECT project, encode(key, 'hex')
-    FROM sluice.replay_markers JOIN unnest($1::text[], $2::bytea[]) AS u (project, key) USING (project, key)
-    WHERE expires_ms > (extract(epoch FROM now()) * 1000)::int8`,
-};
-
 const TRACES = `
   INSERT INTO sluice.traces AS t (trace_id, project, environment, first_ns, last_ns)
   SELECT * FROM unnest($1::bytea[], $2::text[], $3::text[], $4::int8[], $5::int8[]) AS u (trace_id, project, environment, first_ns, last_ns)
@@ -35,6 +27,14 @@ export const FIND_TRACES = {
 const MONTH = `date_trunc('month', now() AT TIME ZONE 'UTC')::date`;
 const RESET_SECONDS = `greatest(1, ceil(extract(epoch FROM (${MONTH} + interval '1 month') AT TIME ZONE 'UTC' - now())))::int4`;
 const LOCKED_USAGE = 'SELECT project, spans FROM sluice.lock_usage($1::text[])';
+
+export const FIND_MARKERS = {
+  name: 'find-markers',
+  text: `
+    SELECT project, encode(key, 'hex'), ${RESET_SECONDS}
+    FROM sluice.replay_markers JOIN unnest($1::text[], $2::bytea[]) AS u (project, key) USING (project, key)
+    WHERE expires_ms > (extract(epoch FROM now()) * 1000)::int8`,
+};
 
 /** Projects without a row have stored nothing in this month. */
 export const FIND_USAGE = {

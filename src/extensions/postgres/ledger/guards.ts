@@ -139,10 +139,17 @@ export async function pessimisticGuards(
 }
 
 /** The claims with an unexpired marker: an old one that is not removed yet proves no lost commit. */
-export async function findMarkers(client: pg.Client, claims: readonly Claim[]): Promise<ReadonlySet<Claim>> {
+export async function findMarkers(
+  client: pg.Client,
+  claims: readonly Claim[],
+  reading: Reading,
+): Promise<ReadonlySet<Claim>> {
   const found = new Set<string>();
   const read: Step['read'] = ({ rows }) => {
-    for (const row of rows) found.add(rowName(row));
+    for (const row of rows) {
+      found.add(rowName(row));
+      reading.resetSeconds = Number(row[2]);
+    }
   };
   await runPipeline(client, [{ statement: FIND_MARKERS, values: markerArrays(claims), read }]);
   return new Set(claims.filter((claim) => found.has(nameOf(claim))));

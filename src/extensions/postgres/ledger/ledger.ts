@@ -21,7 +21,7 @@ import { presenceAfter } from '../presence.ts';
 import { isConnectionFailure, isLockTimeout, type Meaning, meaningOf, sqlstateOf } from '../sqlstate.ts';
 import { Attempt, type Decided, type Write } from './attempt.ts';
 import { KnownContents } from './contents.ts';
-import { findMarkers } from './guards.ts';
+import { findMarkers, type Reading } from './guards.ts';
 import { isMixed, RETRY_WITHIN_MS, roundDeadlineMs } from './limits.ts';
 import { Sessions } from './session.ts';
 import { RecentConflicts } from './recent-conflicts.ts';
@@ -38,6 +38,8 @@ export interface LedgerWatch {
   commitFailed(): void;
 }
 
+/** The markers of a group are few. A server that takes longer hangs, and its requests have waited long already. */
+const FIND_MARKERS_MS = 5000;
 /** The number of retries after deadlocks and similar failures. */
 const MAX_RETRIES = 2;
 
@@ -188,7 +190,8 @@ export class PostgresLedger implements Ledger {
     const repeats = mayRepeat || recentConflicts.expectsRepeats(round) ? this.#skipping : 'fail';
     const known = this.#known.get(client) ?? new KnownContents(this.#now);
     this.#known.set(client, known);
-    const attempt = new Attempt({ client, round, write, recentConflicts, repeats, known, impatient });
+    const countsRows = this.#sessions.mustCountRows(client);
+    const attempt = new Attempt({ client, round, write, recentConflicts, repeats, known, impatient, countsRows });
     const deadline = setTimeout(() => this.#sessions.destroy(client), roundDeadlineMs(round));
     try {
       const decided = await attempt.run();
@@ -230,10 +233,11 @@ export class PostgresLedger implements Ledger {
   async #resolveAmbiguous(round: readonly Claim[], error: unknown, attempt: Attempt): Promise<RoundResult> {
     this.#failures.add(1, { reason: 'ambiguous' });
     try {
-      const marked = await this.#findMarkers(round);
+      const marked = await this.#findMarkers(round, attempt);
       if (marked.size < round.length) return { kind: 'again', error };
       return { kind: 'decided', outcomes: outcomesFor(round, 'stored', attempt), owners: () => ownersOf(round) };
     } catch (failure) {
+      this.#watch.commitFailed();
       this.#logger.warn(
         { error: describe(failure) },
         'the outcome of a commit could not be found out: its requests are answered 503',
@@ -242,11 +246,11 @@ export class PostgresLedger implements Ledger {
     }
   }
 
-  async #findMarkers(round: readonly Claim[]): Promise<ReadonlySet<Claim>> {
+  async #findMarkers(round: readonly Claim[], reading: Reading): Promise<ReadonlySet<Claim>> {
     const session = await this.#sessions.take();
-    const limit = setTimeout(() => this.#sessions.destroy(session), roundDeadlineMs(round));
+    const limit = setTimeout(() => this.#sessions.destroy(session), FIND_MARKERS_MS);
     try {
-      const marked = await findMarkers(session, round);
+      const marked = await findMarkers(session, round, reading);
       await this.#sessions.give(session);
       return marked;
     } catch (error) {

@@ -42,14 +42,21 @@ const SETTINGS = `
  */
 const KEEP_MEMORY = `SELECT octet_length(repeat(repeat('x', 4096), 4096))`;
 
-/** Connects; the caller ends the session. */
-export function openSession(database: Database): Promise<pg.Client> {
+/** A trigger of the operator before each inserted row can leave the row out, without an error. */
+const FIND_TRIGGER = `
+  SELECT FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = t.tgrelid
+  WHERE c.relnamespace = 'sluice'::regnamespace AND NOT t.tgisinternal AND t.tgenabled <> 'D' AND t.tgtype & 7 = 7
+  LIMIT 1`;
+
+/** Connects; the caller ends the session. It joins `counting` when the number of stored rows must be compared. */
+export function openSession(database: Database, counting = new WeakSet<pg.Client>()): Promise<pg.Client> {
   return database.connect({
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     ready: async (client) => {
       await client.query(SETTINGS);
       await client.query(KEEP_MEMORY);
       await prepare(client, [...GUARD_STATEMENTS, ...CONTENT_STATEMENTS]);
+      if ((await client.query(FIND_TRIGGER)).rowCount !== 0) counting.add(client);
     },
   });
 }
@@ -59,6 +66,7 @@ export class Sessions {
   readonly #database: Database;
   readonly #idle: pg.Client[] = [];
   readonly #lost = new WeakSet<pg.Client>();
+  readonly #counting = new WeakSet<pg.Client>();
   #closed = false;
 
   constructor(database: Database) {
@@ -69,7 +77,7 @@ export class Sessions {
   async take(): Promise<pg.Client> {
     const idle = this.#idle.pop();
     if (idle !== undefined) return idle;
-    const session = await openSession(this.#database);
+    const session = await openSession(this.#database, this.#counting);
     const lose = (): void => {
       this.#lost.add(session);
       const at = this.#idle.indexOf(session);
@@ -77,6 +85,11 @@ export class Sessions {
     };
     session.on('error', lose).on('end', lose);
     return session;
+  }
+
+  /** Whether the tables had triggers at the start of the session that can leave out rows. */
+  mustCountRows(session: pg.Client): boolean {
+    return this.#counting.has(session);
   }
 
   /** The session must be outside of any transaction. */

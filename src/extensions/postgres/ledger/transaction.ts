@@ -1,6 +1,6 @@
 /**
  * The open transaction of one attempt, which exporters join. It collects their rows and sends them in one write with
- * the opening steps at `flush`. It counts the spans that were really stored.
+ * the opening steps, at `flush` or at its end. It counts the spans that were really stored.
  */
 import type pg from 'pg';
 import type { CopyTarget, PostgresTransaction } from '../../../component/capabilities/postgres.ts';
@@ -105,6 +105,11 @@ export class OpenTransaction implements PostgresTransaction {
     this.#shared.push(...first.value.keys());
   }
 
+  /** Whether the server stores all spans that are copied or fails. Otherwise `flush` must precede the counters. */
+  get storesAll(): boolean {
+    return !this.#isStaged && this.#storedSpans === null;
+  }
+
   /** Called after the commit. */
   committed(): void {
     this.#known.add(this.#shared);
@@ -133,9 +138,20 @@ export class OpenTransaction implements PostgresTransaction {
   /** Resolves when the server has processed all rows and every guard has passed. */
   async flush(): Promise<void> {
     if (this.#isStaged) this.#unstage();
+    this.#close();
+    await this.#send();
+  }
+
+  /** Sends the last steps, with all that is left. */
+  async end(steps: readonly Step[]): Promise<void> {
+    this.#close();
+    this.#steps.push(...steps);
+    await this.#send();
+  }
+
+  #close(): void {
     this.#steps.push(...this.#closing);
     this.#closing = [];
-    await this.#send();
   }
 
   async #send(): Promise<void> {
