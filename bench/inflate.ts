@@ -8,6 +8,7 @@ import { gunzipSync } from 'node:zlib';
 import { readArguments } from './arguments.ts';
 import { gunzip } from '../src/pdata/gunzip.ts';
 import { loadWire } from '../src/pdata/load-wasm.ts';
+import { finish } from '../src/pdata/steps.ts';
 import { makeCorpus } from './corpus.ts';
 
 const LIMIT_BYTES = 16 * 1024 * 1024;
@@ -35,7 +36,7 @@ function sample(bodies: readonly Buffer[], { expand }: Subject): number {
 function measure(name: string, bodies: readonly Buffer[], rounds: number): string {
   const wire = loadWire(1n);
   const subjects: readonly Subject[] = [
-    { name: 'module', samples: [], expand: (body) => gunzip(wire, body, LIMIT_BYTES) },
+    { name: 'module', samples: [], expand: (body) => finish(gunzip(wire, body, LIMIT_BYTES)) },
     {
       name: 'gunzipSync',
       samples: [],

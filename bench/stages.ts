@@ -96,7 +96,7 @@ class Stages {
     for (const { component } of this.#processors) await component.admit?.(info, context);
     const digest = this.#timed('hash', () => hash('sha256', raw, 'buffer'));
     // As in the pipeline for bodies of this size: expanded into the memory in which they are indexed.
-    const body = this.#timed('gunzip', () => this.#intake.expand(raw, INPUT_CAPACITY));
+    const body = this.#timed('gunzip', () => finish(this.#intake.expandInSteps(raw, INPUT_CAPACITY)));
     const batch = this.#timed('index', () => this.#intake.index('traces', 'protobuf', body, context));
     for (const { id, component } of this.#processors) {
       this.#timed(id, () => processAtOnce(component, batch));

@@ -4,8 +4,10 @@
  */
 import { crc32 } from 'node:zlib';
 import { Rejection } from '../errors.ts';
+import { partOf } from './buffer-view.ts';
 import * as layout from './layout.ts';
 import { type Wire, WireFault } from './load-wasm.ts';
+import type { Steps } from './steps.ts';
 
 // RFC 1952.
 const MAGIC = 0x8b1f;
@@ -18,11 +20,16 @@ const FLAG_NAME = 8;
 const FLAG_COMMENT = 16;
 const RESERVED_FLAGS = 0xe0;
 
+/** A body can have hundreds of thousands of empty members, which take a microsecond or two each. */
+const MEMBERS_PER_STEP = 256;
+/** The checksum of so many bytes takes some tenths of a millisecond. */
+const CHECKSUM_BYTES = 1048576;
+
 /**
  * Expands a body into the input region and returns a view of it, which the next request overwrites. Throws
  * `decompression_failed`, or `body_too_large` as soon as there are more bytes than `limitBytes`.
  */
-export function gunzip(wire: Wire, compressed: Uint8Array, limitBytes: number): Uint8Array {
+export function* gunzip(wire: Wire, compressed: Uint8Array, limitBytes: number): Steps<Uint8Array> {
   if (compressed.length > layout.COMPRESSED_CAPACITY)
     throw new Rejection('body_too_large', {
       limit_bytes: layout.COMPRESSED_CAPACITY,
@@ -35,27 +42,28 @@ export function gunzip(wire: Wire, compressed: Uint8Array, limitBytes: number): 
   const limit = Math.min(limitBytes, layout.INPUT_CAPACITY);
   let at = layout.COMPRESSED_BASE;
   let to = layout.INPUT_BASE;
-  do {
+  for (let members = 1; ; members++) {
     const stream = skipHeader(bytes, at, end);
-    expand(wire, { stream, end, to }, limit);
+    yield* expand(wire, { stream, end, to }, limit);
     const expanded = bytes.subarray(to, bytes.readUInt32LE(layout.HEADER_BASE + layout.HEADER_INFLATED));
     at = bytes.readUInt32LE(layout.HEADER_BASE + layout.HEADER_INFLATE_END);
-    checkTrailer(bytes, at, end, expanded);
+    yield* checkTrailer(bytes, at, end, expanded);
     at += TRAILER_BYTES;
     to += expanded.length;
     // Another member may follow. Zeros after a member are padding, and everything behind them is ignored; any other
     // byte must begin a member.
-  } while (at < end && bytes[at] !== 0);
-  return bytes.subarray(layout.INPUT_BASE, to);
+    if (at >= end || bytes[at] === 0) return bytes.subarray(layout.INPUT_BASE, to);
+    if (members % MEMBERS_PER_STEP === 0) yield;
+  }
 }
 
-function expand(
+function* expand(
   wire: Wire,
   { stream, end, to }: { readonly stream: number; readonly end: number; readonly to: number },
   limitBytes: number,
-): void {
+): Steps {
   try {
-    wire.exports.inflate(stream, end, to, layout.INPUT_BASE + limitBytes);
+    yield* wire.inSteps(() => wire.exports.inflate(stream, end, to, layout.INPUT_BASE + limitBytes));
   } catch (error) {
     if (!(error instanceof WireFault)) throw error;
     if (error.code === layout.FAIL_EXPANDED)
@@ -97,9 +105,14 @@ function requireWithin(at: number, end: number): number {
   return at;
 }
 
-function checkTrailer(bytes: Buffer, at: number, end: number, expanded: Uint8Array): void {
+function* checkTrailer(bytes: Buffer, at: number, end: number, expanded: Uint8Array): Steps {
   requireWithin(at + TRAILER_BYTES, end);
-  if (bytes.readUInt32LE(at) !== crc32(expanded)) throw failure('checksum', at);
+  let checksum = 0;
+  for (let from = 0; from < expanded.length; from += CHECKSUM_BYTES) {
+    if (from > 0) yield;
+    checksum = crc32(partOf(expanded, from, Math.min(from + CHECKSUM_BYTES, expanded.length)), checksum);
+  }
+  if (bytes.readUInt32LE(at) !== checksum) throw failure('checksum', at);
   if (bytes.readUInt32LE(at + 4) !== expanded.length) throw failure('length', at + 4);
 }
 

@@ -87,7 +87,7 @@ export class Intake {
    * Expands a gzip body to the place where `index` reads it; the result must be passed to `index` at once. Throws a
    * `Rejection`: `decompression_failed`, or `body_too_large`.
    */
-  expand(compressed: Uint8Array, limitBytes: number): Uint8Array {
+  expandInSteps(compressed: Uint8Array, limitBytes: number): Steps<Uint8Array> {
     this.#generation++;
     return gunzip(this.wire, compressed, limitBytes);
   }

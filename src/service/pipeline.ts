@@ -192,7 +192,7 @@ export class SignalPipeline implements Pipeline {
     counted: { records: number },
   ): Steps<Passed> {
     trace?.next('index');
-    const body = expand(intake, delivery, limitBytes);
+    const body = yield* expand(intake, delivery, limitBytes);
     const batch = yield* intake.indexInSteps(this.signal, delivery.encoding, body, context, delivery.maxNestingDepth);
     counted.records = batch.recordCount;
     trace?.next('process');
@@ -264,18 +264,18 @@ function isSteps(rows: Rows | Steps<Rows>): rows is Steps<Rows> {
   return 'next' in rows;
 }
 
-function expand(intake: Intake, { body, gzip }: Delivery, limitBytes: number): Uint8Array {
+function* expand(intake: Intake, { body, gzip }: Delivery, limitBytes: number): Steps<Uint8Array> {
   if (gzip === null) return body;
-  const expanded = expandTo(intake, body, gzip.limitBytes, limitBytes);
+  const expanded = yield* expandTo(intake, body, gzip.limitBytes, limitBytes);
   gzip.reserve(expanded.length);
   return expanded;
 }
 
 /** Throws `LargerThanDeclared` when the body fits the request's limit, but not this arena. */
-function expandTo(intake: Intake, body: Uint8Array, requestLimit: number, arenaLimit: number): Uint8Array {
-  if (requestLimit <= arenaLimit) return intake.expand(body, requestLimit);
+function* expandTo(intake: Intake, body: Uint8Array, requestLimit: number, arenaLimit: number): Steps<Uint8Array> {
+  if (requestLimit <= arenaLimit) return yield* intake.expandInSteps(body, requestLimit);
   try {
-    return intake.expand(body, arenaLimit);
+    return yield* intake.expandInSteps(body, arenaLimit);
   } catch (error) {
     if (error instanceof Rejection && error.code === 'body_too_large') throw new LargerThanDeclared();
     throw error;

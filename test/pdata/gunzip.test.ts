@@ -1,10 +1,11 @@
 // The gzip format around the inflater: headers, checksums, members, and the bytes behind them. gunzipSync is the
 // oracle.
-import { crc32, deflateRawSync, gzipSync } from 'node:zlib';
+import { crc32, deflateRawSync, gunzipSync, gzipSync } from 'node:zlib';
 import t from 'tap';
 import { Rejection } from '../../src/errors.ts';
 import { gunzip } from '../../src/pdata/gunzip.ts';
 import { loadWire } from '../../src/pdata/load-wasm.ts';
+import { finish } from '../../src/pdata/steps.ts';
 import { GzipCampaign } from '../campaigns/mutation/gzip-campaign.ts';
 import { gzipByZlib, InflateJudge } from '../support/inflate-judge.ts';
 
@@ -90,11 +91,33 @@ t.test('bytes are counted while they expand, over all members together', async (
   t.equal(judge.gzip(Buffer.alloc(17 * MIB), 16 * MIB).refusal, 'body_too_large', 'more than fits');
 });
 
+t.test('a large body is expanded in steps, with the same result', async (t) => {
+  const wire = loadWire(1n, { pauses: true, stepMs: 0 });
+  const text = Buffer.from(Array.from({ length: 200_000 }, (_, index) => `${index} ${(index * 7919) % 1009}`).join());
+  const cases: readonly [string, Buffer, number][] = [
+    ['spaces', gzipSync(Buffer.alloc(15 * MIB, 0x20)), 15],
+    ['a text', gzipSync(text), 20],
+    ['many members', Buffer.concat(Array.from({ length: 10_000 }, () => gzipSync('x'))), 10_000 / 256],
+  ];
+  for (const [name, body, fewest] of cases) {
+    const steps = gunzip(wire, body, 16 * MIB);
+    let count = 0;
+    let step = steps.next();
+    for (; step.done !== true; count++) step = steps.next();
+    t.ok(count >= fewest, `${name}: ${count} steps`);
+    t.equal(Buffer.compare(Buffer.from(step.value), gunzipSync(body)), 0, name);
+  }
+  const damaged = gzipSync(text);
+  damaged.fill(0xff, 300_000, 300_100);
+  t.throws(() => finish(gunzip(wire, damaged, 16 * MIB)), { code: 'decompression_failed' });
+  t.same(finish(gunzip(wire, gzipSync('after a fault'), MIB)), Buffer.from('after a fault'));
+});
+
 t.test('the log of a refusal has the offset of the fault', async (t) => {
   const wire = loadWire(1n);
   const causeOf = (body: Buffer): unknown => {
     try {
-      gunzip(wire, body, MIB);
+      finish(gunzip(wire, body, MIB));
     } catch (error) {
       return error instanceof Rejection ? error.details.cause : error;
     }

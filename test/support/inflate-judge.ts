@@ -11,6 +11,7 @@ import {
 } from '../../src/pdata/layout.ts';
 import { gunzip } from '../../src/pdata/gunzip.ts';
 import { loadWire, type Wire, WireFault } from '../../src/pdata/load-wasm.ts';
+import { finish } from '../../src/pdata/steps.ts';
 
 export const LIMIT_BYTES = 1024 * 1024;
 
@@ -52,7 +53,7 @@ export class InflateJudge {
 
   gzip(body: Buffer, limitBytes = LIMIT_BYTES): Expansion {
     try {
-      const bytes = Buffer.from(gunzip(this.#wire, body, limitBytes));
+      const bytes = Buffer.from(finish(gunzip(this.#wire, body, limitBytes)));
       return { bytes, used: body.length, refusal: '' };
     } catch (error) {
       if (error instanceof Rejection) return refused(error.code);

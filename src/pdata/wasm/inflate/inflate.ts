@@ -5,6 +5,7 @@
  */
 import { FAIL_INFLATE, FAIL_EXPANDED, HEADER_BASE, HEADER_INFLATED, HEADER_INFLATE_END } from '../../layout';
 import { fail } from '../fail';
+import { pauseNow } from '../pause';
 import {
   buildDistances,
   buildLengths,
@@ -64,6 +65,7 @@ export function inflate(from: usize, end: usize, to: usize, limit: usize): void 
   targetLimit = limit;
   let last: u64 = 0;
   while (last == 0) {
+    pauseNow();
     refill();
     last = take(1);
     const kind = <u32>take(2);
