@@ -113,8 +113,6 @@ const CLAUDE_CODE: Dialect = {
 
 const ANTHROPIC_NATIVE: Dialect = {
   id: 'anthropic-native',
-  // The span of the platform repeats the one of its client.
-  callId: 'anthropic.request.id',
   cachedTokens: [{ cached: 'inside' }],
   scopes: ['com.anthropic.sdk.*', 'com.anthropic.claude-platform'],
   hints: ['anthropic.request.id', 'anthropic.organization.id'],
@@ -122,6 +120,7 @@ const ANTHROPIC_NATIVE: Dialect = {
     finish_reason: ['anthropic.message.stop_reason'],
     cache_write_5m_tokens: ['anthropic.usage.cache_creation.ephemeral_5m_input_tokens'],
     cache_write_1h_tokens: ['anthropic.usage.cache_creation.ephemeral_1h_input_tokens'],
+    // The view `usage_spans` finds the response of a platform's span that has only the request.
     response_id: ['gen_ai.response.id', 'anthropic.request.id'],
   },
   sources: ['Anthropic platform documentation: api/opentelemetry/spans'],

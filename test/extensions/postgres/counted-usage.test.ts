@@ -138,6 +138,8 @@ const usage = (input: number, output: number): Record<string, number> => ({
 const chat = { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'm' };
 const agent = { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'a' };
 const EVENT = { 'gcp.vertex.agent.event_id': 'e1' };
+const ANTHROPIC = { ...chat, 'anthropic.request.id': 'anthropic_1' };
+const MESSAGE = { 'gen_ai.response.id': 'msg_1' };
 const RUN = {
   'gen_ai.system': 'az.ai.agents',
   'gen_ai.operation.name': 'get_thread_run',
@@ -183,6 +185,24 @@ const CASES: readonly Case[] = [
     spans: [
       { at: 1, name: 'call_llm', attributes: { ...EVENT, ...usage(1000, 100) } },
       { at: 2, name: 'call_llm', attributes: { 'gcp.vertex.agent.event_id': 'e2', ...usage(1000, 100) } },
+    ],
+    counted: '2000/200',
+  },
+  {
+    what: 'a call that an instrumentation, the client of Anthropic and its platform report',
+    spans: [
+      { at: 1, attributes: { ...chat, ...MESSAGE, ...usage(1000, 100) } },
+      { at: 2, under: 1, attributes: { ...ANTHROPIC, ...MESSAGE, ...usage(1000, 100) } },
+      { at: 3, under: 2, attributes: { ...ANTHROPIC, ...usage(1000, 100) } },
+    ],
+    counted: '1000/100',
+  },
+  {
+    what: 'two calls of Anthropic, of which only the platform reports one',
+    spans: [
+      { at: 1, attributes: { ...ANTHROPIC, ...MESSAGE, ...usage(1000, 100) } },
+      { at: 2, under: 1, attributes: { ...ANTHROPIC, 'anthropic.request.id': 'anthropic_2', ...usage(1000, 100) } },
+      { at: 3, attributes: { ...ANTHROPIC, 'anthropic.request.id': 'anthropic_2', ...usage(1000, 100) } },
     ],
     counted: '2000/200',
   },

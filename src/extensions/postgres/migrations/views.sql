@@ -224,10 +224,15 @@ SELECT project, environment, trace_id, start_time_unix_nano AS time_unix_nano, p
   reasoning_tokens, input_cost, output_cost, total_cost, cost_source, response_id, span_id, service_name, latency_ms,
   time_to_first_token_ms, is_error,
   coalesce(
-    'call ' || CASE dialect WHEN 'google-adk' THEN attributes ->> 'gcp.vertex.agent.event_id'
-      WHEN 'anthropic-native' THEN attributes ->> 'anthropic.request.id' END,
+    'call ' || CASE dialect WHEN 'google-adk' THEN attributes ->> 'gcp.vertex.agent.event_id' END,
+    -- The platform of Anthropic may know only the request. Its span is below the client's, which has the response too.
+    'response ' || CASE WHEN dialect = 'anthropic-native' AND response_id = attributes ->> 'anthropic.request.id' THEN (
+      SELECT c.response_id FROM sluice.spans c
+      WHERE c.project = s.project AND c.trace_id = s.trace_id AND c.span_id = s.parent_span_id
+        AND c.attributes ->> 'anthropic.request.id' = s.response_id AND c.usage_scope = 'own'
+      ORDER BY c.start_time_unix_nano LIMIT 1) END,
     'response ' || response_id, 'span ' || encode(span_id, 'hex')) AS call_key
-FROM sluice.spans WHERE usage_scope = 'own';
+FROM sluice.spans s WHERE usage_scope = 'own';
 
 -- Calls that log records report, repetitions included. Records of one project with the same `call_key` report one call.
 -- `standing` has all columns, or which of two records counts would be decided by which came first.
