@@ -7,10 +7,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net';
 
 /**
- * `slow_down`: 503, nothing done. `lost`: done, and the connection breaks before the answer. `hang`: no answer.
- * `cut`: the answer ends within its body. `denied`: 403. `expired`: the session token has ended.
+ * `slow_down`: 503, nothing done. `lost`: done, and the connection breaks before the answer. `hang`: nothing done, no
+ * answer. `silent`: done, no answer. `cut`: the answer ends within its body. `denied`: 403. `expired`: the token of the
+ * session has ended.
  */
-export type S3Fault = 'slow_down' | 'lost' | 'hang' | 'cut' | 'denied' | 'expired';
+export type S3Fault = 'slow_down' | 'lost' | 'hang' | 'silent' | 'cut' | 'denied' | 'expired';
 
 export interface S3Request {
   readonly method: string;
@@ -110,6 +111,7 @@ function answer(fake: FakeS3, incoming: IncomingMessage, response: ServerRespons
     if (!isSigned(incoming, body)) throw new Failure(403, 'SignatureDoesNotMatch');
     if (fake.isGone || bucket !== fake.bucket) throw new Failure(404, 'NoSuchBucket');
     const { status, sent, extra } = perform(fake, request, body);
+    if (fault === 'silent') return;
     if (fault === 'lost') return void response.socket?.resetAndDestroy();
     response.writeHead(status, { 'content-length': sent.length, ...extra });
     if (fault !== 'cut') return void response.end(method === 'HEAD' ? undefined : sent);

@@ -1,7 +1,8 @@
 /**
- * Kills the archive, the restoration of days and the erasure of records at random moments and right after a file
- * appears or is removed, while spans of closed days arrive. Then compares the lake and the database with the answers.
+ * Kills the archive, the restoration of days and the erasure of records at each step of their runs, and lets requests
+ * to the bucket fail, while spans of closed days arrive. Then compares the lake and the database with the answers.
  */
+import { parseArgs } from 'node:util';
 import t, { type Test } from 'tap';
 import { OTHER_KEY } from '../../support/daemon.ts';
 import { newTraceId } from '../../support/payloads.ts';
@@ -9,9 +10,15 @@ import { DAYS, dateOf, type Kills, startScene } from './scene.ts';
 
 t.setTimeout(3_600_000);
 
-const KILLS = Number(process.argv[2] ?? 40);
-const RESTORATION_KILLS = Number(process.argv[3] ?? KILLS);
-const ERASURE_KILLS = Number(process.argv[4] ?? RESTORATION_KILLS);
+const { values: chosen, positionals } = parseArgs({
+  options: { store: { type: 'string', default: 'folder' }, faults: { type: 'string', default: '0' } },
+  allowPositionals: true,
+});
+const KILLS = Number(positionals[0] ?? 40);
+const RESTORATION_KILLS = Number(positionals[1] ?? KILLS);
+const ERASURE_KILLS = Number(positionals[2] ?? RESTORATION_KILLS);
+/** Runs against a bucket with faults. */
+const FAULTY_RUNS = Number(chosen.faults);
 const FIRST_REQUESTS = 40;
 const PAUSE_MS = 100;
 /** In runs of the archive, between requests that leave retention the time to drop days. */
@@ -19,10 +26,13 @@ const DROPPING_PAUSE = 2;
 /** Traces to erase that are archived together. */
 const ERASED_TOGETHER = 3;
 
-const scene = await startScene(t);
-const { acknowledged, sendTrace, ingestWhile, start, finish, kill, allFiles, published, expire, client } = scene;
+const scene = await startScene(t, chosen.store === 's3' ? 's3' : 'folder');
+const { acknowledged, sendTrace, ingestWhile, start, finish, measure, kill, allFiles, published, expire, client } =
+  scene;
 
-const isOnce = (ids: readonly string[]): boolean => new Set(ids).size === ids.length;
+const repeatedIn = (ids: readonly string[]): number => ids.length - new Set(ids).size;
+/** Of all comparisons. */
+const total = { comparisons: 0, kills: 0, lost: 0, twice: 0 };
 
 /** Each acknowledged span is somewhere, and neither the lake nor the database has one twice. */
 async function requireEach(t: Test, what: string): Promise<void> {
@@ -31,18 +41,25 @@ async function requireEach(t: Test, what: string): Promise<void> {
   const [inDatabase, inLake] = [await scene.idsInDatabase(), await scene.idsInLake()];
   const found = new Set([...inDatabase, ...inLake]);
   const lost = wanted.filter((id) => !found.has(id));
+  const twice = repeatedIn(inDatabase) + repeatedIn(inLake);
   if (lost.length > 0) t.fail(`${lost.length} spans are lost after ${what}`);
-  if (!isOnce(inDatabase)) t.fail(`the database has a span twice after ${what}`);
-  if (!isOnce(inLake)) t.fail(`the lake has a span twice after ${what}`);
+  if (twice > 0) t.fail(`${twice} spans are twice in the lake or in the database after ${what}`);
+  total.comparisons++;
+  total.lost += lost.length;
+  total.twice += twice;
   const files = allFiles();
   for (const key of await published()) if (!files.includes(key)) t.fail(`${key} is recorded and missing`);
 }
 
-/** The duration of a whole run. */
-async function timed(...args: readonly string[]): Promise<number> {
-  const began = performance.now();
-  await finish(...args);
-  return performance.now() - began;
+/** Those of which none is wanted are left out. */
+const testOf = (count: number, name: string, run: (t: Test) => Promise<void>): void => {
+  if (count > 0) void t.test(`${count} ${name}`, run);
+};
+
+function report(t: Test, { kills, ended, steps }: Kills, what: string): void {
+  total.kills += kills;
+  const list = [...steps].sort(([, left], [, right]) => right - left).map(([step, count]) => `${step} ${count}`);
+  t.comment(`${kills} kills: ${list.join(', ')}; ${ended} runs ended; ${what}`);
 }
 
 t.test(`${KILLS} kills of the archive`, async (t) => {
@@ -50,7 +67,7 @@ t.test(`${KILLS} kills of the archive`, async (t) => {
   await ingestWhile(
     () => PAUSE_MS,
     async () => {
-      const found: Kills = { wholeMs: await timed('archive'), kills: 0, ended: 0 };
+      const found = await measure('archive');
       let [planned, files] = [0, 0];
       while (found.kills < KILLS) {
         if (!(await kill(found, 'archive'))) continue;
@@ -58,9 +75,7 @@ t.test(`${KILLS} kills of the archive`, async (t) => {
         planned += (await client.query("SELECT FROM sluice.lake_jobs WHERE state = 'planned'")).rowCount ?? 0;
         files += allFiles().length - (await published()).length;
       }
-      t.comment(
-        `${found.kills} kills, ${planned} left a planned job, ${files} of them with a file; ${found.ended} runs ended`,
-      );
+      report(t, found, `${planned} planned jobs were found, and ${files} files without a record`);
     },
   );
   // Two at once, of which one may be refused.
@@ -69,8 +84,8 @@ t.test(`${KILLS} kills of the archive`, async (t) => {
   await finish('archive');
 });
 
-t.test(`${RESTORATION_KILLS} kills of the restoration of a day`, async (t) => {
-  const found: Kills = { wholeMs: await timed('archive'), kills: 0, ended: 0 };
+testOf(RESTORATION_KILLS, 'kills of the restoration of a day', async (t) => {
+  const found = await measure('archive');
   const pauseMs = (): number => DROPPING_PAUSE * found.wholeMs;
   await ingestWhile(pauseMs, async () => {
     const isThere = async (table: string): Promise<boolean> =>
@@ -94,7 +109,7 @@ t.test(`${RESTORATION_KILLS} kills of the restoration of a day`, async (t) => {
       };
       await ingestWhile(() => PAUSE_MS, restoring);
     }
-    t.comment(`${found.kills} kills, ${found.ended} runs ended; ${dropped} days were dropped before`);
+    report(t, found, `${dropped} days were dropped before`);
     t.ok(dropped > 0, 'retention dropped days meanwhile');
   });
 });
@@ -117,13 +132,13 @@ async function sendCanary(): Promise<Canary> {
   return { text, ids, words: ['prune', '--yes', ...(isProject ? ['--project', 'other'] : ['--trace', traceId])] };
 }
 
-t.test(`${ERASURE_KILLS} kills of erasures`, async (t) => {
+testOf(ERASURE_KILLS, 'kills of erasures', async (t) => {
   await ingestWhile(
     () => PAUSE_MS,
     async () => {
-      const found: Kills = { wholeMs: 0, kills: 0, ended: 0 };
-      const archiving: Kills = { wholeMs: await timed('archive'), kills: 0, ended: 0 };
-      while (found.kills < ERASURE_KILLS) {
+      const archiving = await measure('archive');
+      let found: Kills | null = null;
+      while (found === null || found.kills < ERASURE_KILLS) {
         const some: Canary[] = [];
         for (let count = 0; count < ERASED_TOGETHER; count++) some.push(await sendCanary());
         // An interrupted run leaves files without a record.
@@ -131,7 +146,7 @@ t.test(`${ERASURE_KILLS} kills of erasures`, async (t) => {
         if (Math.random() < 0.5) await finish('archive');
         for (const { ids, words, text } of some) {
           for (const id of ids) acknowledged.delete(id);
-          if (found.wholeMs === 0) found.wholeMs = await timed(...words);
+          if (found === null) found = await measure(...words);
           else
             for (let tries = 0; tries < 3 && found.kills < ERASURE_KILLS && (await kill(found, ...words)); tries++)
               await requireEach(t, 'a kill');
@@ -143,9 +158,8 @@ t.test(`${ERASURE_KILLS} kills of erasures`, async (t) => {
         }
         await requireEach(t, 'erasures');
       }
-      t.comment(
-        `${found.kills} kills of ${canaries} erasures, ${found.ended} runs ended; ${archiving.kills} kills of archives`,
-      );
+      report(t, found, `${canaries} erasures`);
+      report(t, archiving, 'of archives between');
     },
   );
   t.equal((await client.query('SELECT FROM sluice.lake_erasures')).rowCount, 0, 'nothing is left to erase');
@@ -163,6 +177,51 @@ async function requireWithout(t: Test, text: string): Promise<void> {
     t.fail(`${text} is in the lake; files without a record: ${unknown.join(' ')}`);
   if (inView.some((line) => line.includes(text))) t.fail(`${text} is in the database`);
 }
+
+/** Of each request. A request that waits for an answer takes half a minute. */
+const FAULTS = { slow_down: 0.08, lost: 0.06, cut: 0.06, denied: 0.01, expired: 0.01 };
+const SILENCE = { hang: 0.004, silent: 0.004 };
+/** Every so many runs have it. */
+const SILENT_RUN = 8;
+const GONE_RUN = 5;
+
+testOf(FAULTY_RUNS, 'runs with faults of the bucket', async (t) => {
+  const { faults } = scene;
+  if (faults === null) throw new Error('only a bucket has faults');
+  let [met, failed, gone] = [0, 0, 0];
+  const dates = DAYS.map(dateOf);
+  await ingestWhile(
+    () => PAUSE_MS,
+    async () => {
+      for (let round = 0; round < FAULTY_RUNS; round++) {
+        const isGone = round % GONE_RUN === GONE_RUN - 1;
+        const { ids, words, text } = await sendCanary();
+        for (const id of ids) acknowledged.delete(id);
+        const runs = [['archive'], ['restore-day', dates[round % dates.length] ?? '', '--for', '1h'], words];
+        for (const args of runs) {
+          faults.begin({ ...FAULTS, ...(round % SILENT_RUN === SILENT_RUN - 1 ? SILENCE : {}) });
+          if (isGone) faults.hide();
+          const run = start(...args);
+          const code = await run.ended;
+          met += faults.end();
+          if (isGone) gone++;
+          if (code !== 0) failed++;
+          if (code !== 0 && code !== 1) t.fail(`${args.join(' ')} ended with ${code}: ${run.output.err}`);
+          if (/fault of Sluice/u.test(run.output.err)) t.fail(`${args.join(' ')}: ${run.output.err}`);
+          await requireEach(t, `${args.join(' ')} with faults`);
+        }
+        const last = start(...words);
+        if ((await last.ended) !== 0 && !/there is no (?:trace|project)/u.test(last.output.err))
+          t.fail(`${words.join(' ')}: ${last.output.err}`);
+        await requireWithout(t, text);
+        await client.query("UPDATE sluice.lake_restored SET until = now() - interval '1 second'");
+        await expire();
+      }
+    },
+  );
+  t.comment(`${3 * FAULTY_RUNS} runs met ${met} faults, and ${gone} runs found no bucket; ${failed} failed`);
+  t.ok(met > 0);
+});
 
 t.test('each acknowledged span is in the lake and in Postgres once, with equal values', async (t) => {
   await finish('archive');
@@ -184,4 +243,7 @@ t.test('each acknowledged span is in the lake and in Postgres once, with equal v
   );
   t.equal(inView.length, inLake.length);
   t.same([...allFiles()].sort(), [...(await published())].sort(), 'no other file is in the lake');
+  t.comment(
+    `in all ${total.kills} kills and ${total.comparisons} comparisons: ${total.lost} spans lost, ${total.twice} twice`,
+  );
 });

@@ -1,5 +1,5 @@
 /** A daemon that is sent spans of closed days all the time, and the commands that are killed meanwhile. */
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
@@ -11,6 +11,7 @@ import { type Executable, openFolder, startExecutable } from '../../support/exec
 import { send } from '../../support/otlp-client.ts';
 import { aSpan, aTraceRequest, newSpanId, newTraceId } from '../../support/payloads.ts';
 import { postgresConfig, startPostgresDaemon } from '../../support/postgres-daemon.ts';
+import { bucketPlace, folderPlace } from './lake-place.ts';
 
 /** The closed days of the spans: a day is opened up to a week back. */
 export const DAYS = [2, 3, 4];
@@ -24,21 +25,38 @@ export const dateOf = (day: number): string => new Date(Date.now() - day * DAY_M
 export type CampaignScene = Awaited<ReturnType<typeof startScene>>;
 
 export interface Kills {
-  /** How long a whole run takes now, on this machine. */
+  /** How long a whole run takes now, on this machine, and its points by step. */
   wholeMs: number;
+  points: Readonly<Record<string, number>>;
   kills: number;
   ended: number;
+  /** The number of tries to kill at a point of each step, and of kills. */
+  readonly tries: Map<string, number>;
+  readonly steps: Map<string, number>;
 }
 
-export async function startScene(t: Parameters<typeof startPostgresDaemon>[0]) {
+/** The number of points at each step. */
+const pointsOf = ({ output }: Executable): Kills['points'] =>
+  JSON.parse(/^points (\{.*\})$/mu.exec(output.err)?.[1] ?? '{}') as Kills['points'];
+
+/** The step with the fewest tries, and its points; of several the last one of a run, where most is at stake. */
+const rarestOf = ({ points, tries }: Kills): readonly [string, number] =>
+  Object.entries(points)
+    .reverse()
+    .sort(([left], [right]) => (tries.get(left) ?? 0) - (tries.get(right) ?? 0))[0] ?? ['', 0];
+
+/** Multiples of it, without their whole parts, are spread evenly. */
+const GOLDEN_RATIO = (Math.sqrt(5) - 1) / 2;
+
+export async function startScene(t: Parameters<typeof startPostgresDaemon>[0], store: 'folder' | 's3') {
   const daemon = await startPostgresDaemon(t);
   const folder = openFolder(t);
-  const lake = join(folder, 'to');
+  const place = store === 's3' ? await bucketPlace(t, folder) : folderPlace(folder);
   writeFileSync(
     join(folder, 'sluice.yaml'),
     postgresConfig({ databaseUrl: daemon.databaseUrl }).replace(
       'postgres: {}',
-      'postgres: { archive: { to: to, older_than: 1d, memory: 256MiB } }',
+      `postgres: { archive: { to: ${place.to}, older_than: 1d, memory: 256MiB } }`,
     ),
   );
   const client = new pg.Client({ connectionString: daemon.databaseUrl });
@@ -99,18 +117,35 @@ export async function startScene(t: Parameters<typeof startPostgresDaemon>[0]) {
     }
   }
 
-  const start = (...args: readonly string[]): Executable => startExecutable(args, folder);
+  const start = (...args: readonly string[]): Executable => startExecutable(args, folder, place.environment);
+  const startAt = (point: string, args: readonly string[]): Executable =>
+    startExecutable(args, folder, {
+      ...place.environment,
+      NODE_OPTIONS: `--import ${new URL('./kill-point.js', import.meta.url)}`,
+      SLUICE_KILL_POINT: point,
+    });
 
   async function finish(...args: readonly string[]): Promise<void> {
     const run = start(...args);
     if ((await run.ended) !== 0) throw new Error(`${args.join(' ')}: ${run.output.err}`);
   }
 
-  /** All files, with temporary ones. */
-  const allFiles = (): readonly string[] =>
-    existsSync(lake)
-      ? readdirSync(lake, { recursive: true, encoding: 'utf8' }).filter((name) => /\.(?:parquet|tmp)$/u.test(name))
-      : [];
+  /** A whole run, as the first one of a command that is killed. */
+  async function measure(...args: readonly string[]): Promise<Kills> {
+    const began = performance.now();
+    const run = startAt('', args);
+    if ((await run.ended) !== 0) throw new Error(`${args.join(' ')}: ${run.output.err}`);
+    return {
+      wholeMs: performance.now() - began,
+      points: pointsOf(run),
+      kills: 0,
+      ended: 0,
+      tries: new Map(),
+      steps: new Map(),
+    };
+  }
+
+  const { allFiles } = place;
 
   /** Resolves when a file appears or is removed, a moment before that is recorded; also after a while. */
   async function nextChange(): Promise<void> {
@@ -121,20 +156,43 @@ export async function startScene(t: Parameters<typeof startPostgresDaemon>[0]) {
     }
   }
 
-  /** Kills the command at a random moment or at the next change of the lake. False: it had ended before. */
+  /** As after a backup was restored, so that the next run seals the days again. */
+  async function removeSeals(): Promise<void> {
+    const { rows } = await client.query<{ statement: string }>(
+      `SELECT format('DROP TRIGGER %I ON %s', tgname, tgrelid::regclass) AS statement FROM pg_trigger
+       WHERE tgname LIKE 'sluice\\_archive%' AND NOT tgisinternal`,
+    );
+    for (const { statement } of rows) await client.query(statement);
+  }
+
+  /**
+   * Kills the command: every second time at a point of the step with the fewest tries; else at a random moment or at
+   * the next change of the lake. False: it had ended before.
+   */
   async function kill(found: Kills, ...args: readonly string[]): Promise<boolean> {
     const began = performance.now();
-    const run = start(...args);
-    const moment = (found.kills + found.ended) % 2 === 0 ? pause(Math.random() * found.wholeMs) : nextChange();
-    const isEnded = await Promise.race([run.ended.then(() => true), moment.then(() => false)]);
-    if (!isEnded) {
-      run.child.kill('SIGKILL');
-      await run.ended;
+    const tries = found.kills + found.ended;
+    const isAtPoint = tries % 2 === 0;
+    const [step, count] = rarestOf(found);
+    const place = Math.floor(((((found.tries.get(step) ?? 0) + 1) * GOLDEN_RATIO) % 1) * count);
+    if (isAtPoint) found.tries.set(step, (found.tries.get(step) ?? 0) + 1);
+    if (isAtPoint && step === 'seal') await removeSeals();
+    const run = isAtPoint ? startAt(`${step} ${place}`, args) : start(...args);
+    const moment = (): Promise<unknown> => (tries % 4 === 1 ? pause(Math.random() * found.wholeMs) : nextChange());
+    if (!isAtPoint) {
+      const isEnded = await Promise.race([run.ended.then(() => true), moment().then(() => false)]);
+      if (!isEnded) run.child.kill('SIGKILL');
+    }
+    const code = await run.ended;
+    if (code === null) {
       found.kills++;
+      const where = isAtPoint ? step : 'at any moment';
+      found.steps.set(where, (found.steps.get(where) ?? 0) + 1);
       return true;
     }
-    if ((await run.ended) !== 0) throw new Error(`${args.join(' ')} failed: ${run.output.err}`);
+    if (code !== 0) throw new Error(`${args.join(' ')} failed: ${run.output.err}`);
     found.wholeMs = performance.now() - began;
+    if (isAtPoint) found.points = { ...found.points, ...pointsOf(run) };
     found.ended++;
     return false;
   }
@@ -147,13 +205,13 @@ export async function startScene(t: Parameters<typeof startPostgresDaemon>[0]) {
       )
     ).rows.map(({ key }) => key);
 
-  const scene = { duck, lake, client };
   const idsOf = (lines: readonly string[]): readonly string[] =>
     lines.map((line) => String((JSON.parse(line) as { readonly span_id: unknown }).span_id));
   /** A list of the lake may have a file twice while it is replaced, so only published files are read. */
   async function idsInLake(): Promise<readonly string[]> {
     const keys = (await published()).filter((key) => key.startsWith('lake/spans/'));
     if (keys.length === 0) return [];
+    const lake = place.folder();
     const list = keys.map((key) => `'${join(lake, key)}'`).join(', ');
     return (await duck.rows(`SELECT span_id FROM read_parquet([${list}])`)).map(({ span_id: id }) => String(id));
   }
@@ -161,21 +219,11 @@ export async function startScene(t: Parameters<typeof startPostgresDaemon>[0]) {
     (await client.query("SELECT encode(span_id, 'hex') AS id FROM sluice.spans")).rows.map(({ id }) => String(id));
 
   return {
-    ...{
-      scene,
-      daemon,
-      acknowledged,
-      sendTrace,
-      ingestWhile,
-      start,
-      finish,
-      kill,
-      allFiles,
-      published,
-      expire,
-      client,
+    ...{ faults: place.faults, acknowledged, sendTrace, ingestWhile, start, finish, measure, kill },
+    ...{ allFiles, published, expire, client, idsInLake, idsInDatabase, idsOf },
+    lines: async () => {
+      const scene = { duck, lake: place.folder(), client };
+      return [await linesOfLake(scene, 'spans'), await linesOfView(scene, 'spans')] as const;
     },
-    ...{ idsInLake, idsInDatabase, idsOf },
-    lines: () => Promise.all([linesOfLake(scene, 'spans'), linesOfView(scene, 'spans')]),
   };
 }
