@@ -112,6 +112,7 @@ const CLAUDE_CODE: Dialect = {
 };
 
 const ANTHROPIC_NATIVE: Dialect = {
+  // The view `usage_spans` knows that these spans repeat the call above them.
   id: 'anthropic-native',
   cachedTokens: [{ cached: 'inside' }],
   scopes: ['com.anthropic.sdk.*', 'com.anthropic.claude-platform'],
@@ -120,7 +121,6 @@ const ANTHROPIC_NATIVE: Dialect = {
     finish_reason: ['anthropic.message.stop_reason'],
     cache_write_5m_tokens: ['anthropic.usage.cache_creation.ephemeral_5m_input_tokens'],
     cache_write_1h_tokens: ['anthropic.usage.cache_creation.ephemeral_1h_input_tokens'],
-    // The view `usage_spans` finds the response of a platform's span that has only the request.
     response_id: ['gen_ai.response.id', 'anthropic.request.id'],
   },
   sources: ['Anthropic platform documentation: api/opentelemetry/spans'],

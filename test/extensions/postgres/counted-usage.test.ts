@@ -198,6 +198,14 @@ const CASES: readonly Case[] = [
     counted: '1000/100',
   },
   {
+    what: 'a call of an instrumentation without response ids over the client of Anthropic',
+    spans: [
+      { at: 1, attributes: { ...chat, ...usage(1000, 100) } },
+      { at: 2, under: 1, attributes: { ...ANTHROPIC, ...MESSAGE, ...usage(1000, 100) } },
+    ],
+    counted: '1000/100',
+  },
+  {
     what: 'two calls of Anthropic, of which only the platform reports one',
     spans: [
       { at: 1, attributes: { ...ANTHROPIC, ...MESSAGE, ...usage(1000, 100) } },

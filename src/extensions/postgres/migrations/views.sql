@@ -225,12 +225,13 @@ SELECT project, environment, trace_id, start_time_unix_nano AS time_unix_nano, p
   time_to_first_token_ms, is_error,
   coalesce(
     'call ' || CASE dialect WHEN 'google-adk' THEN attributes ->> 'gcp.vertex.agent.event_id' END,
-    -- The platform of Anthropic may know only the request. Its span is below the client's, which has the response too.
-    'response ' || CASE WHEN dialect = 'anthropic-native' AND response_id = attributes ->> 'anthropic.request.id' THEN (
-      SELECT c.response_id FROM sluice.spans c
-      WHERE c.project = s.project AND c.trace_id = s.trace_id AND c.span_id = s.parent_span_id
-        AND c.attributes ->> 'anthropic.request.id' = s.response_id AND c.usage_scope = 'own'
-      ORDER BY c.start_time_unix_nano LIMIT 1) END,
+    -- The client of Anthropic reports what an instrumentation above it reports, and the platform what the client reports.
+    CASE WHEN dialect = 'anthropic-native' THEN (
+      SELECT coalesce('response ' || a.response_id, 'span ' || encode(a.span_id, 'hex')) FROM sluice.spans a
+      WHERE a.project = s.project AND a.trace_id = s.trace_id AND a.span_id = s.parent_span_id
+        AND a.usage_scope = 'own' AND a.category = 'model_call'
+        AND (a.dialect IS DISTINCT FROM s.dialect OR a.attributes ->> 'anthropic.request.id' = s.attributes ->> 'anthropic.request.id')
+      ORDER BY a.start_time_unix_nano LIMIT 1) END,
     'response ' || response_id, 'span ' || encode(span_id, 'hex')) AS call_key
 FROM sluice.spans s WHERE usage_scope = 'own';
 
