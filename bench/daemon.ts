@@ -8,6 +8,8 @@ import { ServerProcess } from './side-by-side/server-process.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const KEY = 'benchmark-key-0123456789';
+/** The project of the key in a database. */
+export const PROJECT = 'bench';
 
 const POLL_MS = 10;
 
@@ -102,6 +104,6 @@ async function configsOf(
   if (store === 'file') return [shipped('sidecar.yaml')];
   // That configuration keeps keys in the database; the benchmark adds a static one.
   const keys = join(folder, 'keys.yaml');
-  await writeFile(keys, `processors: { auth: { keys: [ { key: ${KEY}, project: bench } ] } }\n`);
+  await writeFile(keys, `processors: { auth: { keys: [ { key: ${KEY}, project: ${PROJECT} } ] } }\n`);
   return [shipped(store === 'embedded' ? 'sluice.yaml' : 'gateway.yaml'), keys];
 }

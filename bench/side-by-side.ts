@@ -8,11 +8,7 @@
  * Linux, two cores; Go and Python for the first run, which builds the one and installs the other. Unavailable
  * contenders are omitted. Takes about seven minutes; see docs/performance.md.
  */
-import { spawnSync } from 'node:child_process';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { cpus, tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { cpus } from 'node:os';
 import { readArguments } from './arguments.ts';
 import type { Outcome } from '../src/cli/bench/client.ts';
 import { type Body, makeCorpus } from './corpus.ts';
@@ -20,6 +16,7 @@ import { grouped, median, quantile } from '../src/cli/bench/figures.ts';
 import { StampedRequests } from './requests.ts';
 import { COLLECTORS, startCollector } from './side-by-side/collector.ts';
 import type { Contender } from './side-by-side/contender.ts';
+import { inFolder, provide } from './side-by-side/contenders.ts';
 import { pinClient } from './side-by-side/server-process.ts';
 import { startPhoenix } from './side-by-side/phoenix.ts';
 import { startSluiceOverFile, startSluiceOverPostgres } from './side-by-side/sluice.ts';
@@ -189,35 +186,9 @@ function print(load: Load, figures: ReadonlyMap<Contender, Figures>): void {
   for (const row of rows) printRow(row);
 }
 
-/** The available contenders: installed, or fetched once. */
-function provide(script: string): string | undefined {
-  const path = fileURLToPath(new URL(`../../scripts/${script}`, import.meta.url));
-  const { status, stdout } = spawnSync(process.execPath, [path], {
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  return status === 0 ? stdout.trim() : undefined;
-}
-
-async function inFolder(name: string, work: (folder: string, contenders: Contender[]) => Promise<void>): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), `sluice-${name}-`));
-  // As root, the embedded database runs as another user, which must be able to read the folder.
-  await chmod(folder, 0o755);
-  const contenders: Contender[] = [];
-  try {
-    await work(folder, contenders);
-  } finally {
-    for (const { client, stop } of contenders) {
-      await client.close();
-      await stop();
-    }
-    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
-  }
-}
-
 /** Pipelines: Sluice and the Collector, both with a file. */
 function comparePipelines(collector: string, settings: Settings): Promise<void> {
-  return inFolder('pipelines', async (folder, contenders) => {
+  return inFolder<Contender>('pipelines', async (folder, contenders) => {
     contenders.push(await startSluiceOverFile());
     for (const shape of COLLECTORS) contenders.push(await startCollector(collector, shape, folder));
     const comparison = new Comparison(contenders, settings);
@@ -235,7 +206,7 @@ function onceLoad(seed: number, batches: number): Load {
  * Back ends, each with its own database. The slower one gets fewer of the same bodies, because all would take an hour.
  */
 function compareBackends(phoenix: string): Promise<void> {
-  return inFolder('backends', async (folder, contenders) => {
+  return inFolder<Contender>('backends', async (folder, contenders) => {
     // One after the other, so that started ones are stopped when the next does not start.
     contenders.push(await startSluiceOverPostgres());
     contenders.push(await startPhoenix(phoenix, folder));

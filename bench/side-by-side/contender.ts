@@ -14,3 +14,11 @@ export interface Contender {
   kept(): Promise<number>;
   stop(): Promise<void>;
 }
+
+/** A contender with a database and a page. */
+export interface Backend extends Contender {
+  /** The endpoint of OTLP/HTTP. */
+  readonly url: string;
+  /** The address of the project in the page. */
+  readonly page: string;
+}

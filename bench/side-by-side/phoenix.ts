@@ -9,15 +9,17 @@ import { freePort } from '../../test/support/executable.ts';
 import { Client } from '../../src/cli/bench/client.ts';
 import { KEY } from '../daemon.ts';
 import { BenchDatabase } from '../database.ts';
-import type { Contender } from './contender.ts';
+import type { Backend } from './contender.ts';
 import { parentOf } from '../../src/cli/bench/process-family.ts';
 import { ServerProcess } from './server-process.ts';
 
 /** It commits after a thousand spans, which can take seconds. */
 const GIVE_UP_MS = 30_000;
 const POLL_MS = 500;
+/** The address of its first project, which takes all spans without another name. */
+const DEFAULT_PROJECT = Buffer.from('Project:1').toString('base64').replace('=', '');
 
-export async function startPhoenix(executable: string, folder: string): Promise<Contender> {
+export async function startPhoenix(executable: string, folder: string): Promise<Backend> {
   const database = await BenchDatabase.open();
   await database.database.query('CREATE DATABASE phoenix');
   const { rows } = await database.database.query('SELECT pg_backend_pid() AS pid');
@@ -60,6 +62,8 @@ export async function startPhoenix(executable: string, folder: string): Promise<
   return {
     name: 'Phoenix, PostgreSQL',
     acknowledges: 'in a queue in memory',
+    url,
+    page: `${url}/projects/${DEFAULT_PROJECT}`,
     server,
     client: new Client(url, KEY),
     drain,

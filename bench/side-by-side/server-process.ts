@@ -3,6 +3,7 @@
  * of its children, so that a database is included.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { familyOf, type Usage, usageOf } from '../../src/cli/bench/process-family.ts';
 
@@ -13,6 +14,7 @@ const START_TIMEOUT_MS = 240_000;
 const MOST_STRETCH = 5;
 const POLL_MS = 100;
 const TAIL = 2000;
+const DATABASE = 'postgres';
 
 export interface Command {
   readonly command: string;
@@ -22,6 +24,16 @@ export interface Command {
   /** On any core, for servers that use more than one. */
   readonly isFree?: boolean;
 }
+
+export interface Memory {
+  /** Resident, without the database. */
+  readonly serverMiB: number;
+  readonly databaseMiB: number;
+}
+
+const memoryOf = (pid: number, file: string, name: string): number =>
+  Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'mu').exec(readFileSync(`/proc/${pid}/${file}`, 'utf8'))?.[1] ?? 0) /
+  1024;
 
 const canPin = spawnSync('taskset', ['-c', CLIENT_CORE, 'true']).status === 0;
 
@@ -90,6 +102,18 @@ export class ServerProcess {
       cpuSeconds: each.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0),
       peakMiB: each.reduce((sum, { peakMiB }) => sum + peakMiB, 0),
     };
+  }
+
+  /** Memory now. Of pages that the processes of a database share, each process counts its part. */
+  memory(): Memory {
+    const pids = new Set([this.pid, ...this.#helpers].flatMap((root) => [...familyOf(root)]));
+    const memory = { serverMiB: 0, databaseMiB: 0 };
+    for (const pid of pids) {
+      const isDatabase = readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith(DATABASE);
+      if (isDatabase) memory.databaseMiB += memoryOf(pid, 'smaps_rollup', 'Pss');
+      else memory.serverMiB += memoryOf(pid, 'status', 'VmRSS');
+    }
+    return memory;
   }
 
   /**

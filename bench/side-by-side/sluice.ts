@@ -4,9 +4,10 @@
  */
 import { join } from 'node:path';
 import pg from 'pg';
+import { freePort } from '../../test/support/executable.ts';
 import { Client } from '../../src/cli/bench/client.ts';
-import { dataFile, KEY, startDaemon } from '../daemon.ts';
-import type { Contender } from './contender.ts';
+import { dataFile, KEY, PROJECT, startDaemon } from '../daemon.ts';
+import type { Backend, Contender } from './contender.ts';
 import { countIn, untilQuiet } from './output-file.ts';
 
 export async function startSluiceOverFile(): Promise<Contender> {
@@ -24,11 +25,22 @@ export async function startSluiceOverFile(): Promise<Contender> {
   };
 }
 
-export async function startSluiceOverPostgres(): Promise<Contender> {
-  const { url, server, folder, stop } = await startDaemon('embedded');
+export async function startSluiceOverPostgres(): Promise<Backend> {
+  const console = `127.0.0.1:${await freePort()}`;
+  const { url, server, folder, stop } = await startDaemon('embedded', [
+    `extensions.console.endpoint=${console}`,
+    // As Phoenix, which has no login by default.
+    'extensions.console.auth={ mode: none, anonymous_role: admin }',
+  ]);
+  // The console shows no project that only a key in the configuration names.
+  const origin = `http://${console}`;
+  const headers = { origin, 'content-type': 'application/json' };
+  await fetch(`${origin}/api/v1/projects`, { method: 'POST', headers, body: JSON.stringify({ name: PROJECT }) });
   return {
     name: 'Sluice, its own PostgreSQL',
     acknowledges: 'committed',
+    url,
+    page: `${origin}/p/${PROJECT}`,
     server,
     client: new Client(url, KEY),
     drain: async () => undefined,
