@@ -1,7 +1,9 @@
 /** Loads the archived rows of a range of time: for sums of usage, and for exports. */
 import type { ArchivedFile } from '../archive/reading/archived-files.ts';
 import type { LakeSignal } from '../archive/lake-table.ts';
+import type { Call } from './command.ts';
 import type { Lake } from './lake.ts';
+import { UsageError } from './options.ts';
 
 const DAY_MS = 86_400_000;
 const NS_PER_MS = 1_000_000n;
@@ -12,6 +14,13 @@ export interface ArchivedRange {
   readonly since: string | null;
   readonly until: string | null;
   readonly project: string | null;
+}
+
+/** The words of a command that loads the archived days of a range for the console. */
+export function rangeOfWords({ words: [project, since, until] }: Call) {
+  if (project === undefined || since === undefined || until === undefined)
+    throw new UsageError('name a project and two times');
+  return { project, since, until };
 }
 
 export const dayOf = (ns: bigint): string => new Date(Number(ns / NS_PER_MS)).toISOString().slice(0, 10);
@@ -40,7 +49,7 @@ export function filesOf(
 }
 
 /**
- * The time from which on `loadUsage` reads at most so many records: the beginning of the range, or a day after the
+ * The time from which on at most so many records are read: the beginning of the range, or a day after the
  * newest day that is left out, because a trace may reach into the day after its own.
  */
 export function boundedSince(

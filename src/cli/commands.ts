@@ -280,4 +280,10 @@ export const OWN_COMMANDS: readonly CommandEntry[] = [
     summary: 'Answer requests of the console for the usage of archived days',
     load: async () => (await import('./serve-archived-usage.ts')).serveArchivedUsage,
   },
+  {
+    name: 'archived-traces',
+    words: '<PROJECT> <FROM> <UNTIL>',
+    summary: 'Answer requests of the console for the list of archived traces',
+    load: async () => (await import('./serve-archived-traces.ts')).serveArchivedTraces,
+  },
 ];

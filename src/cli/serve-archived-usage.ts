@@ -1,9 +1,8 @@
 /** The process with which the console counts the usage of archived days. */
-import { boundedSince, loadUsage } from './archived-range.ts';
+import { boundedSince, loadUsage, rangeOfWords } from './archived-range.ts';
 import type { Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { LAKE_OPTION } from './lake.ts';
-import { UsageError } from './options.ts';
 import { serveArchived } from './serve-archived.ts';
 
 /** Of the files that are read for one answer, so that it comes in time. Older days are left out. */
@@ -17,14 +16,12 @@ export const serveArchivedUsage: Command = {
   },
   examples: [],
   run: (call) => {
-    const [project, from, until] = call.words;
-    if (project === undefined || from === undefined || until === undefined)
-      throw new UsageError('name a project and two times');
+    const range = rangeOfWords(call);
     return serveArchived(call, {
       columns: 'figures',
       load: async (lake) => {
-        const since = boundedSince(lake.files, { since: from, until, project }, MOST_RECORDS);
-        await loadUsage(lake, { since, until, project }, call.values.flag('owners'));
+        const since = boundedSince(lake.files, range, MOST_RECORDS);
+        await loadUsage(lake, { ...range, since }, call.values.flag('owners'));
         return BigInt(since);
       },
     });

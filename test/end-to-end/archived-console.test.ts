@@ -102,6 +102,30 @@ const allUsages = async () => {
   return found;
 };
 const usagesBefore = await allUsages();
+const LISTS = [
+  `from=${USAGE_FROM}`,
+  `from=${USAGE_FROM}&to=${USAGE_MIDDLE}`,
+  `from=${USAGE_FROM}&q=user:u-1`,
+  'q=text:hello',
+];
+/** All pages. `reached` and `examined` are of a search. */
+async function traceList(query: string): Promise<{ readonly items: unknown[]; readonly completeFrom: unknown }> {
+  const items: unknown[] = [];
+  for (let [next, isFirst] = [null as string | null, true]; isFirst || next !== null; isFirst = false) {
+    const cursor = next === null ? '' : `&cursor=${next}`;
+    const page = JSON.parse((await ask(`/projects/shop/traces?limit=2&${query}${cursor}`)).text);
+    items.push(...page.items);
+    next = page.next;
+    if (next === null) return { items, completeFrom: page.complete_from };
+  }
+  return { items, completeFrom: undefined };
+}
+const allLists = async () => {
+  const found = [];
+  for (const query of LISTS) found.push(await traceList(`${query}&archived=true`));
+  return found;
+};
+const listsBefore = await allLists();
 const before = await all();
 t.same(
   before.map(({ status }) => status),
@@ -168,6 +192,14 @@ t.test('usage of archived days is counted when it is asked for', async (t) => {
   const recent = await askUsage(`from=${BigInt(CLOSED_MS + 8 * DAY_MS) * 1_000_000n}&to=${USAGE_TO}&archived=true`);
   t.notOk('complete_from' in recent, 'PostgreSQL has all of it');
   t.equal((await ask('/projects/shop/usage?archived=yes')).status, 400);
+});
+
+t.test('traces of archived days are listed when it is asked for', async (t) => {
+  t.ok(listsBefore.every(({ items }) => items.length > 0));
+  for (const [index, list] of (await allLists()).entries()) t.same(list, listsBefore[index], LISTS[index] ?? '');
+  const usual = await traceList(LISTS[0] ?? '');
+  t.match(usual, { items: [], completeFrom: String });
+  t.equal((await ask('/projects/shop/traces?archived=yes')).status, 400);
 });
 
 t.test('lists and sums say from which time on they are complete', async (t) => {

@@ -94,7 +94,7 @@ function contextOf(reader: ReaderPool, asking: Asking): RequestContext {
   const values = Object.entries(query).map(([name, value]) => [name, String(value)]);
   const context = {
     archived: async () => null,
-    archivedUsage: async () => null,
+    archivedDays: async () => null,
     archivedFrom: null,
     caller: { by: 'cookie', id: '1', name: 'Ada', role: 'viewer', projects: asking.projects ?? null, seesContent },
     parameter: (name: string) => (name === 'project' ? project : (path[name] ?? '')),

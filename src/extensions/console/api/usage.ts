@@ -65,9 +65,10 @@ export const showUsage = readRoute(`${PROJECT}/usage`, async (context) => {
   const earlier = figuresQuestion(context, { keys: KEYS[group], range: before, interval: null });
   const completeness = await completenessOf(context, before.from);
   if (wordOf(context, 'archived', ['false', 'true']) === 'true' && completeness.complete_from !== undefined) {
-    const { hasOwners } = now;
+    const { hasOwners: isDetailed } = now;
     const { project } = context;
-    const reply = await context.archivedUsage({ project, from: before.from, until: range.until, hasOwners });
+    const days = { of: 'usage', project, from: before.from, until: range.until, isDetailed } as const;
+    const reply = await context.archivedDays(days);
     if (reply !== null) return reply;
   }
   const [found] = await context.reader.query(now.text, now.values);

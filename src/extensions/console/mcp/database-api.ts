@@ -77,7 +77,7 @@ export class DatabaseApi implements Api {
       project: parameter('project'),
       // The reader has the archived rows already.
       archived: () => Promise.resolve(null),
-      archivedUsage: () => Promise.resolve(null),
+      archivedDays: () => Promise.resolve(null),
       archivedFrom,
       body: {},
       signal: this.#signal,

@@ -1,19 +1,22 @@
 /**
  * Requests for archived days. They are answered by the same handlers in a process that reads the lake, because that
- * takes memory and time. The process has loaded one trace, or the usage of some days; it answers further requests for
- * them until it is idle or old.
+ * takes memory and time. The process has loaded one trace, or usage or traces of some days; it answers further requests
+ * for them until it is idle or old.
  */
 import type { CommandSession, OwnCommands } from '../../../component/capabilities/own-commands.ts';
 import { dayOfNs, IS_DROPPED, NEAR_NS } from '../../../component/archived-day.ts';
 import type { Logger } from '../../../component/logger.ts';
 import { CONSOLE_ERRORS, ConsoleError, type ConsoleErrorCode } from '../errors.ts';
-import type { BytesReply, Caller, DownloadReply, Reply, RequestContext, RequestReader, UsageRange } from './route.ts';
+import type { ArchivedDays, BytesReply, Caller, DownloadReply, Reply, RequestContext, RequestReader } from './route.ts';
 import { API } from './route.ts';
 import type { Match } from './router.ts';
 
 /** The commands that answer. */
 const TRACE_COMMAND = 'archived-trace';
-const USAGE_COMMAND = 'archived-usage';
+const DAYS_COMMANDS = {
+  usage: { name: 'archived-usage', detailed: '--owners' },
+  traces: { name: 'archived-traces', detailed: '--content' },
+} as const;
 
 /** The words of the command that loads what a question needs. */
 export type Loading = readonly string[];
@@ -21,9 +24,10 @@ export type Loading = readonly string[];
 export const loadingOfTrace = (trace: string): Loading => [TRACE_COMMAND, trace];
 
 /** Whole days, so that a question for the same range a moment later finds the process of the first. */
-export function loadingOfUsage({ project, from, until, hasOwners }: UsageRange): Loading {
+export function loadingOfDays({ of, project, from, until, isDetailed }: ArchivedDays): Loading {
+  const { name, detailed } = DAYS_COMMANDS[of];
   const [first, last] = [from - (from % DAY_NS), until + ((DAY_NS - (until % DAY_NS)) % DAY_NS)];
-  return [USAGE_COMMAND, project, String(first), String(last), ...(hasOwners ? ['--owners'] : [])];
+  return [name, project, String(first), String(last), ...(isDetailed ? [detailed] : [])];
 }
 
 /** A line of its input. */

@@ -20,7 +20,7 @@ import {
   archivedTraceOf,
   type Loading,
   loadingOfTrace,
-  loadingOfUsage,
+  loadingOfDays,
 } from './archive-readers.ts';
 import { readBody } from './bodies.ts';
 import { asConsoleError } from './failures.ts';
@@ -259,7 +259,7 @@ export class Requests {
         return parameter('project');
       },
       archived: (project) => this.#archivedReply(exchange, match, { caller, headers, reader }, project),
-      archivedUsage: (range) => this.#askArchive(exchange, { caller, headers }, loadingOfUsage(range)),
+      archivedDays: (days) => this.#askArchive(exchange, { caller, headers }, loadingOfDays(days)),
       archivedFrom: null,
       read: (path) => this.#read(exchange, caller, path),
       mcp: this.#parts.mcp,

@@ -76,9 +76,9 @@ export interface RequestContext {
    * has all of it. `project`: of the trace; null: any. Rejects with a `ConsoleError`.
    */
   archived(project: string | null): Promise<Reply | null>;
-  /** As `archived`, for a question for usage. Null in a process that starts no others. */
-  archivedUsage(range: UsageRange): Promise<Reply | null>;
-  /** The time from which on `reader` has the archived usage, in nanoseconds; null: it reads PostgreSQL only. */
+  /** As `archived`, for a question for a range of days. Null in a process that starts no others. */
+  archivedDays(days: ArchivedDays): Promise<Reply | null>;
+  /** The time from which on `reader` has the archived days, in nanoseconds; null: it reads PostgreSQL only. */
   readonly archivedFrom: bigint | null;
   /** Changes are audited with the caller. */
   readonly administration: ProjectAdministration;
@@ -104,13 +104,14 @@ export interface RequestContext {
   now(): number;
 }
 
-/** Usage of archived days. Times are in Unix nanoseconds. */
-export interface UsageRange {
+/** What a question needs of archived days. Times are in Unix nanoseconds. */
+export interface ArchivedDays {
+  readonly of: 'usage' | 'traces';
   readonly project: string;
   readonly from: bigint;
   readonly until: bigint;
-  /** Whether calls get the user, conversation or agent of spans above them. */
-  readonly hasOwners: boolean;
+  /** Of usage: calls get the user, conversation or agent of spans above. Of traces: a filter may need content. */
+  readonly isDetailed: boolean;
 }
 
 /** The login of the request, and links for others. */

@@ -264,6 +264,33 @@ async function removePicked(t: Test, page: Page, origin: string): Promise<void> 
   await page.getByText('1 shown').waitFor();
 }
 
+/** The answers are real, but for what an archive adds to them. */
+async function countArchived(t: Test, page: Page, origin: string): Promise<void> {
+  const asked: string[] = [];
+  let isAway = true;
+  await page.route('**/api/v1/projects/shop/usage?*', async (route) => {
+    const isArchived = new URL(route.request().url()).searchParams.get('archived') === 'true';
+    asked.push(isArchived ? 'archived' : 'usual');
+    if (isArchived && isAway) {
+      await page.getByText('Counting archived days …').waitFor();
+      const error = { code: 'archive_unavailable', message: 'The archive cannot be read now.' };
+      return route.fulfill({ status: 503, json: { error } });
+    }
+    const response = await route.fetch();
+    const json = (await response.json()) as object;
+    return route.fulfill({ response, json: isArchived ? json : { ...json, complete_from: '1700006400000000000' } });
+  });
+  await page.goto(`${origin}/p/shop/usage`);
+  await page.getByText(/^Archived days before .* are not counted\./u).waitFor();
+  await page.getByRole('button', { name: 'Count them' }).click();
+  await page.getByText('The archive cannot be read now.').waitFor();
+  isAway = false;
+  await page.getByRole('button', { name: 'Count them' }).click();
+  await page.getByText('are not counted.').waitFor({ state: 'detached' });
+  t.same(asked, ['usual', 'archived', 'archived'], 'archived days are counted only when they are asked for');
+  await page.locator('.data-table').waitFor();
+}
+
 const chromium = findChromium();
 if (chromium === null) {
   t.pass('the page is NOT tested: there is no Chromium', { skip: 'set SLUICE_CHROMIUM to the path of a Chromium' });
@@ -284,6 +311,13 @@ if (chromium === null) {
     await openLink(t, browser, console, link);
     await t.test('a trace, accessible', { timeout: WHOLE_MS }, (t) => checkTrace(t, page));
     const other = new URL(link).pathname.split('/').at(-1) ?? '';
+    await t.test('usage of archived days', { timeout: WHOLE_MS }, async (t) => {
+      // Without a watch: a failure of the server is a part of it.
+      const own = await context.newPage();
+      own.setDefaultTimeout(PATIENCE_MS);
+      await countArchived(t, own, console.origin);
+      await own.close();
+    });
     await t.test(
       'every page: a hostile trace, accessible, in both themes, on a narrow screen',
       { timeout: WHOLE_MS },

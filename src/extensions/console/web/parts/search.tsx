@@ -42,6 +42,32 @@ export function Archived({ before }: { readonly before: string | null }): JSX.El
   );
 }
 
+interface ArchivedOfferProps {
+  readonly before: string | null;
+  /** What is not done with the days, what the button says, and what is said while they are read. */
+  readonly words: readonly [done: string, offer: string, reading: string];
+  readonly isReading: boolean;
+  read(): void;
+}
+
+/** Which part of the range an answer does not have, and a button to read it from the archive. */
+export function ArchivedOffer({ before, words, isReading, read }: ArchivedOfferProps): JSX.Element | null {
+  const [done, offer, reading] = words;
+  if (before === null) return null;
+  return (
+    <p class="muted">
+      Archived days before {dateTime(msOf(before), false)} are not {done}.{' '}
+      {isReading ? (
+        <span role="status">{reading}</span>
+      ) : (
+        <Button kind="quiet" onClick={read}>
+          {offer}
+        </Button>
+      )}
+    </p>
+  );
+}
+
 interface SearchFootProps {
   readonly search: Search<unknown>;
   readonly count?: number;

@@ -1,6 +1,6 @@
 /** Model usage over a range: a chart, and a table with shares and changes. */
 import type { JSX } from 'preact';
-import { useMemo } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { Usage, UsageFigures, UsageSeries } from '../../../api/shapes.ts';
 import { projectPath } from '../../data/api.ts';
 import { useAnswer } from '../../data/resource.ts';
@@ -8,14 +8,14 @@ import { Button, Link, Name } from '../../parts/basics.tsx';
 import { ChartFigure } from '../../parts/chart-figure.tsx';
 import { Choice } from '../../parts/choice.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
-import { Archived } from '../../parts/search.tsx';
+import { Archived, ArchivedOffer } from '../../parts/search.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { pageHref, parameter, route } from '../../state/location.ts';
 import { cost, count, exactly, plural, tookMs } from '../../text/figures.ts';
 import { dateTime, msOf, rangeOf } from '../../text/time.ts';
 import { csvCell, fileName } from '../../text/visible.ts';
 import { download } from '../trace/header.tsx';
-import { useAsked } from '../../state/asked.ts';
+import { type Asked, useAsked } from '../../state/asked.ts';
 import { GROUPS, MEASURES, type Measure, filterOf, intervalOf, msOfInterval, nameOf } from './measures.ts';
 
 /** Further groups are one series of the chart. */
@@ -28,7 +28,22 @@ export function UsagePage({ project }: { project: string }): JSX.Element {
   const measure = MEASURES.find(({ id }) => id === parameter('measure')) ?? fallback;
   const { fromMs, toMs } = rangeOf(parameter('from'), parameter('to'), Date.now());
   const interval = intervalOf(toMs - fromMs);
-  const usage = useAnswer<Usage>(projectPath(project, 'usage'), { ...asked.query, group, interval });
+  // Another range is asked for without its archived days, which take seconds.
+  const [counted, setCounted] = useState<Asked | null>(null);
+  const isCounted = counted === asked;
+  const archived = isCounted ? 'true' : null;
+  const usage = useAnswer<Usage>(projectPath(project, 'usage'), { ...asked.query, group, interval, archived });
+  const rest = (before: string | null): JSX.Element | null =>
+    isCounted && !usage.stale && usage.error === null ? (
+      <Archived before={before} />
+    ) : (
+      <ArchivedOffer
+        before={before}
+        words={['counted', 'Count them', 'Counting archived days …']}
+        isReading={usage.loading}
+        read={() => (isCounted ? usage.reload() : setCounted(asked))}
+      />
+    );
   if (measure === undefined) return <p />;
   return (
     <div class="usage-page">
@@ -48,7 +63,7 @@ export function UsagePage({ project }: { project: string }): JSX.Element {
           data.series.length === 0 ? (
             <Empty>
               <h2>No model call in this range</h2>
-              <Archived before={data.complete_from ?? null} />
+              {rest(data.complete_from ?? null)}
             </Empty>
           ) : (
             <>
@@ -58,7 +73,7 @@ export function UsagePage({ project }: { project: string }): JSX.Element {
               <p class="muted">
                 As of {dateTime(Date.parse(data.as_of), false)}; {plural(data.calls_examined, 'call')} looked at.
               </p>
-              <Archived before={data.complete_from ?? null} />
+              {rest(data.complete_from ?? null)}
             </>
           )
         }
