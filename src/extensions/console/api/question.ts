@@ -119,13 +119,14 @@ export function conditionsOf(context: RequestContext, target: Target, parameters
   });
 }
 
-function refusingFilters<T>(work: () => T): T {
+/** A fault of a filter refuses the request. `describe`: the message for clients of another API. */
+export function refusingFilters<T>(work: () => T, describe = ({ message }: FilterError): string => message): T {
   try {
     return work();
   } catch (error) {
     if (!(error instanceof FilterError)) throw error;
-    const { message, at, hint } = error;
-    throw new ConsoleError('filter_invalid', { message, at, ...(hint === null ? {} : { hint }) });
+    const { at, hint } = error;
+    throw new ConsoleError('filter_invalid', { message: describe(error), at, ...(hint === null ? {} : { hint }) });
   }
 }
 

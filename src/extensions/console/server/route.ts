@@ -210,33 +210,21 @@ export const EMPTY: EmptyReply = { kind: 'empty' };
 
 type Handle = Route['handle'];
 
+const FOR_READERS = { role: 'viewer', readToken: true, changes: false } as const;
+
 /** A GET that viewers and read tokens may use. */
-export const readRoute = (path: string, handle: Handle): Route => ({
-  method: 'GET',
-  path,
-  role: 'viewer',
-  readToken: true,
-  changes: false,
-  handle,
-});
+export const readRoute = (path: string, handle: Handle): Route => ({ ...FOR_READERS, method: 'GET', path, handle });
 
 /** A GET for people only, from a role upwards. */
-export const personRoute = (path: string, role: Role, handle: Handle): Route => ({
-  method: 'GET',
-  path,
-  role,
-  readToken: false,
-  changes: false,
-  handle,
-});
+export const personRoute = (path: string, role: Role, handle: Handle): Route => {
+  return { method: 'GET', path, role, readToken: false, changes: false, handle };
+};
 
 /** A POST that changes nothing: viewers and read tokens may use it. */
 export const questionRoute = (path: string, handle: Handle): Route => ({
+  ...FOR_READERS,
   method: 'POST',
   path,
-  role: 'viewer',
-  readToken: true,
-  changes: false,
   handle,
 });
 

@@ -1,8 +1,7 @@
 /** What the requests of Grafana have in common: the range of time in seconds, limits, and the query. */
 import { LATEST_NS } from '../../../component/moment.ts';
-import { END_NS, integerOf, type Range } from '../api/question.ts';
+import { END_NS, integerOf, type Range, refusingFilters } from '../api/question.ts';
 import { ConsoleError } from '../errors.ts';
-import { FilterError } from '../filter/filter.ts';
 import type { RequestContext } from '../server/route.ts';
 
 const NS_PER_S = 1_000_000_000n;
@@ -33,17 +32,8 @@ export const numberOf = ({ query }: RequestContext, name: string, byDefault: num
 
 /** With the place of the fault as clients of Tempo show it, from 1 on. */
 export function refusingQueries<T>(text: string, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    if (!(error instanceof FilterError)) throw error;
-    const { message, at, hint } = error;
+  return refusingFilters(work, ({ message, at }) => {
     const before = text.slice(0, at).split('\n');
-    const place = `line ${before.length}, col ${(before.at(-1) ?? '').length + 1}`;
-    throw new ConsoleError('filter_invalid', {
-      message: `parse error at ${place}: ${message}`,
-      at,
-      ...(hint === null ? {} : { hint }),
-    });
-  }
+    return `parse error at line ${before.length}, col ${(before.at(-1) ?? '').length + 1}: ${message}`;
+  });
 }
