@@ -160,6 +160,12 @@ async function violations(page: Page, theme: 'light' | 'dark'): Promise<readonly
   return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`);
 }
 
+/** Chips in the visible line of their cell that end beyond it. */
+const CUT_CHIPS = `[...document.querySelectorAll('.chips .chip')].filter((chip) => {
+  const [cell, own] = [chip.parentElement, chip].map((element) => element.getBoundingClientRect());
+  return own.top < cell.bottom && own.right > cell.right + 1;
+}).map((chip) => chip.textContent)`;
+
 /** Accessible in both themes, and as narrow as a phone. */
 async function checkLook(t: Test, page: Page, what: string): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
@@ -169,11 +175,19 @@ async function checkLook(t: Test, page: Page, what: string): Promise<void> {
   await page.setViewportSize({ width: 360, height: 740 });
   const width = await page.evaluate<number>('document.documentElement.scrollWidth');
   t.ok(width <= 360, `${what} fits in 360 pixels: ${width}`);
+  t.same(await page.evaluate(CUT_CHIPS), [], `${what} shows no part of a chip in 360 pixels`);
   await page.setViewportSize({ width: 1280, height: 760 });
+  t.same(await page.evaluate(CUT_CHIPS), [], `${what} shows no part of a chip`);
 }
 /** The open trace of the demo, as a timeline and as messages. */
 async function checkTrace(t: Test, page: Page): Promise<void> {
   await checkLook(t, page, 'timeline');
+  await page.setViewportSize({ width: 360, height: 740 });
+  const cut = await page.evaluate<number>(
+    "(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('h1'))",
+  );
+  t.ok(cut <= 0, `the name of the trace is whole in 360 pixels: ${cut}`);
+  await page.setViewportSize({ width: 1280, height: 760 });
   await page.keyboard.press('2');
   await page.locator('.message').first().waitFor();
   await checkLook(t, page, 'messages');
@@ -196,9 +210,21 @@ async function visitHostile(t: Test, { console, page, faults, apiKey }: Scene, o
   for (const [view, ready] of VIEWS) await visit(`traces/${id}?view=${view}`, ready);
   await openTabs(page);
   await compare(t, page, `${console.origin}/compare?a=${id}&b=${other}`);
+  await checkNothing(t, page, console.origin);
   await removePicked(t, page, console.origin);
   t.equal(await page.evaluate('window.hostile'), undefined, 'no script ran');
   t.same(faults, [], 'no dialog, error, refused script or request to another origin');
+}
+
+/** The lines and buttons of an empty list are one below the other. */
+async function checkNothing(t: Test, page: Page, origin: string): Promise<void> {
+  await page.goto(`${origin}/p/shop/traces?q=model:nothing`);
+  await page.getByRole('heading', { name: 'No trace matches' }).waitFor();
+  const gaps = await page.evaluate<readonly number[]>(`(() => {
+    const boxes = [...document.querySelector('.empty').children].map((child) => child.getBoundingClientRect());
+    return boxes.slice(1).map(({ top }, at) => top - boxes[at].bottom);
+  })()`);
+  t.ok(Math.max(...gaps) < 40, `no large gaps: ${gaps}`);
 }
 
 /** The panel of some spans of the timeline. */
