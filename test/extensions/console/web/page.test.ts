@@ -317,6 +317,38 @@ async function countArchived(t: Test, page: Page, origin: string): Promise<void>
   await page.locator('.data-table').waitFor();
 }
 
+/** As `countArchived`: the archived trace is a stored one, with another id and start. */
+async function listArchived(t: Test, page: Page, origin: string): Promise<void> {
+  let isAway = true;
+  await page.route(/\/projects\/shop\/traces\?/u, async (route) => {
+    const { searchParams } = new URL(route.request().url());
+    const isArchived = searchParams.get('archived') === 'true';
+    if (isArchived && isAway) {
+      await page.getByText('Reading archived days …').waitFor();
+      const error = { code: 'archive_unavailable', message: 'The archive cannot be read now.' };
+      return route.fulfill({ status: 503, json: { error } });
+    }
+    const url = new URL(route.request().url());
+    url.searchParams.delete('to');
+    const response = await route.fetch({ url: url.href });
+    const json = (await response.json()) as { readonly items: readonly object[] };
+    const start = '1700000000000000000';
+    const old = { ...json.items[0], trace_id: 'ab'.repeat(16), name: 'an archived trace', start_time_unix_nano: start };
+    if (isArchived) t.equal(searchParams.get('to'), '1700006400000000000', 'only older traces are asked for');
+    const own = isArchived ? { items: [old] } : { complete_from: '1700006400000000000' };
+    return route.fulfill({ response, json: { ...json, ...own } });
+  });
+  await page.goto(`${origin}/p/shop/traces`);
+  await page.getByText(/^Archived days before .* are not shown\./u).waitFor();
+  const stored = await rows(page).count();
+  await page.getByRole('button', { name: 'Show them' }).click();
+  await page.getByText('The archive cannot be read now.').waitFor();
+  isAway = false;
+  await page.getByRole('button', { name: 'Show them' }).click();
+  await rows(page).filter({ hasText: 'an archived trace' }).waitFor();
+  t.equal(await rows(page).count(), stored + 1, 'the stored traces stay');
+}
+
 const chromium = findChromium();
 if (chromium === null) {
   t.pass('the page is NOT tested: there is no Chromium', { skip: 'set SLUICE_CHROMIUM to the path of a Chromium' });
@@ -337,6 +369,12 @@ if (chromium === null) {
     await openLink(t, browser, console, link);
     await t.test('a trace, accessible', { timeout: WHOLE_MS }, (t) => checkTrace(t, page));
     const other = new URL(link).pathname.split('/').at(-1) ?? '';
+    await t.test('archived traces in the list', { timeout: WHOLE_MS }, async (t) => {
+      const own = await context.newPage();
+      own.setDefaultTimeout(PATIENCE_MS);
+      await listArchived(t, own, console.origin);
+      await own.close();
+    });
     await t.test('usage of archived days', { timeout: WHOLE_MS }, async (t) => {
       // Without a watch: a failure of the server is a part of it.
       const own = await context.newPage();

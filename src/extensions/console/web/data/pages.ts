@@ -24,7 +24,8 @@ interface More<Item> {
   readonly error: ApiError | null;
 }
 
-export function useSearch<Item>(path: string, query: Query): Search<Item> {
+/** A null path asks nothing. */
+export function useSearch<Item>(path: string | null, query: Query): Search<Item> {
   const first = useAnswer<Page<Item>>(path, query);
   const [more, setMore] = useState<More<Item>>({ of: null, pages: [], continuing: false, error: null });
   // Later pages belong to one first page; another first page starts anew.
@@ -35,7 +36,7 @@ export function useSearch<Item>(path: string, query: Query): Search<Item> {
   const last = pages.at(-1);
   const next = (): void => {
     const { of, pages: before, continuing } = latest.current;
-    if (last?.next == null || continuing || of === null) return;
+    if (path === null || last?.next == null || continuing || of === null) return;
     const set = (changed: Partial<More<Item>>): void => {
       if (latest.current.of !== of) return;
       latest.current = { ...latest.current, of, ...changed };

@@ -9,19 +9,26 @@ import { Empty, Loaded } from './states.tsx';
 interface FoundProps {
   readonly search: Search<unknown>;
   readonly count?: number;
+  readonly archived?: JSX.Element | null;
   /** Shown when nothing was found in the whole range. */
   readonly empty: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
-export function Found({ search, count = search.items.length, empty, children }: FoundProps): JSX.Element {
+export function Found({
+  search,
+  count = search.items.length,
+  archived = <Archived before={search.completeFrom} />,
+  empty,
+  children,
+}: FoundProps): JSX.Element {
   return (
     <Loaded of={search.first}>
       {() =>
         count === 0 && !search.more ? (
           <Empty>
             {empty}
-            <Archived before={search.completeFrom} />
+            {archived}
           </Empty>
         ) : (
           children
@@ -73,10 +80,17 @@ interface SearchFootProps {
   readonly count?: number;
   /** What was looked at, in the singular. */
   readonly what: string;
+  /** What is said of archived days, instead of how they are read elsewhere. */
+  readonly archived?: JSX.Element | null;
 }
 
 /** How far back the search has looked, and a button to continue it. */
-export function SearchFoot({ search, count = search.items.length, what }: SearchFootProps): JSX.Element {
+export function SearchFoot({
+  search,
+  count = search.items.length,
+  what,
+  archived = <Archived before={search.completeFrom} />,
+}: SearchFootProps): JSX.Element {
   return (
     <>
       <span>
@@ -93,7 +107,7 @@ export function SearchFoot({ search, count = search.items.length, what }: Search
       ) : (
         <span class="muted">end of the range</span>
       )}
-      {search.more ? null : <Archived before={search.completeFrom} />}
+      {search.more ? null : archived}
     </>
   );
 }

@@ -36,12 +36,14 @@ const COLUMNS = [
 interface TraceListProps {
   readonly rows: readonly TraceRow[];
   readonly search: Search<TraceRow> | null;
+  /** Of archived days, below the rows. */
+  readonly archived: JSX.Element | null;
   readonly showPending: (() => void) | null;
 }
 
 const NONE: ReadonlySet<string> = new Set();
 
-export function TraceList({ rows: found, search, showPending }: TraceListProps): JSX.Element {
+export function TraceList({ rows: found, search, archived, showPending }: TraceListProps): JSX.Element {
   const [active, setActive] = useState<string | null>(null);
   const [picks, setPicks] = useState(NONE);
   const [gone, setGone] = useState(NONE);
@@ -127,7 +129,7 @@ export function TraceList({ rows: found, search, showPending }: TraceListProps):
           search === null ? (
             <span>{exactly(rows.length)} shown, the first 100 of the range</span>
           ) : (
-            <SearchFoot search={search} count={rows.length} what="trace" />
+            <SearchFoot search={search} count={rows.length} what="trace" archived={archived} />
           )
         }
       />

@@ -2,11 +2,11 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Page, TopTraces, TraceRow } from '../../../api/shapes.ts';
-import { projectPath } from '../../data/api.ts';
-import { useSearch } from '../../data/pages.ts';
+import { projectPath, type Query } from '../../data/api.ts';
+import { type Search, useSearch } from '../../data/pages.ts';
 import { useAnswer } from '../../data/resource.ts';
 import { Button } from '../../parts/basics.tsx';
-import { Found } from '../../parts/search.tsx';
+import { Archived, ArchivedOffer, Found } from '../../parts/search.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { useKeys } from '../../state/keys.ts';
 import { clearPending, merge, pending, useLive } from '../../state/live.ts';
@@ -33,7 +33,8 @@ export function TracesPage({ project }: { project: string }): JSX.Element {
   const sort = parameter('sort') ?? 'newest';
   const newest = useAnswer<Page<TraceRow>>(projectPath(project, 'traces'), { limit: 1 });
   useKeys({ f: () => (facetsShown.value = facetsShown.value === 'yes' ? 'no' : 'yes') });
-  if (newest.data !== null && newest.data.items.length === 0 && asked.q === null) {
+  const isNew = newest.data !== null && newest.data.items.length === 0 && newest.data.complete_from === undefined;
+  if (isNew && asked.q === null) {
     return <SetUp project={project} onArrival={newest.reload} />;
   }
   return (
@@ -82,7 +83,8 @@ function SortTabs({ sort }: { sort: string }): JSX.Element {
 
 function NewestTraces({ asked, newest }: { asked: Asked; newest: TraceRow | null }): JSX.Element {
   const { project, query } = asked;
-  const search = useSearch<TraceRow>(projectPath(project, 'traces'), { ...query, limit: PAGE });
+  const path = projectPath(project, 'traces');
+  const { search, archived } = useArchived(path, query, useSearch<TraceRow>(path, { ...query, limit: PAGE }));
   const [added, setAdded] = useState<{ of: unknown; rows: readonly TraceRow[] }>({ of: null, rows: [] });
   const live = added.of === query ? added.rows : [];
   const { error } = search.first;
@@ -96,10 +98,53 @@ function NewestTraces({ asked, newest }: { asked: Asked; newest: TraceRow | null
   const fresh = live.filter((row) => BigInt(row.start_time_unix_nano) >= oldest);
   const rows = fresh.length === 0 ? search.items : merge(fresh, search.items);
   return (
-    <Found search={search} count={rows.length} empty={<NothingMatches asked={asked} newest={newest} />}>
-      <TraceList rows={rows} search={search} showPending={showPending} />
+    <Found
+      search={search}
+      count={rows.length}
+      archived={archived}
+      empty={<NothingMatches asked={asked} newest={newest} />}
+    >
+      <TraceList rows={rows} search={search} archived={archived} showPending={showPending} />
     </Found>
   );
+}
+
+/**
+ * The search, continued in the archive when the reader asks for it: by a search of its own for what is older than the
+ * newest archived day, of which PostgreSQL may have late traces.
+ */
+function useArchived(path: string, query: Query, stored: Search<TraceRow>) {
+  const [wanted, setWanted] = useState<Query | null>(null);
+  const before = stored.more ? null : stored.completeFrom;
+  const isWanted = wanted === query && before !== null;
+  const older = useSearch<TraceRow>(isWanted ? path : null, {
+    ...query,
+    to: before !== null && BigInt(query['to'] ?? before) > BigInt(before) ? before : (query['to'] ?? before),
+    archived: 'true',
+    limit: PAGE,
+  });
+  const { data, error, loading, reload } = older.first;
+  if (isWanted && data !== null) {
+    const newer = stored.items.filter((row) => BigInt(row.start_time_unix_nano) >= BigInt(before));
+    const search = { ...older, first: stored.first, items: [...newer, ...older.items] };
+    return { search, archived: <Archived before={older.completeFrom} /> };
+  }
+  const archived = (
+    <>
+      {error === null ? null : (
+        <p class="bad-text" role="alert">
+          {error.message}
+        </p>
+      )}
+      <ArchivedOffer
+        before={before}
+        words={['shown', 'Show them', 'Reading archived days …']}
+        isReading={isWanted && loading}
+        read={() => (isWanted ? reload() : setWanted(query))}
+      />
+    </>
+  );
+  return { search: stored, archived };
 }
 
 function TopList({ asked, by }: { asked: Asked; by: string }): JSX.Element {
@@ -113,7 +158,7 @@ function TopList({ asked, by }: { asked: Asked; by: string }): JSX.Element {
             <NothingMatches asked={asked} newest={null} />
           </Empty>
         ) : (
-          <TraceList rows={items} search={null} showPending={null} />
+          <TraceList rows={items} search={null} archived={null} showPending={null} />
         )
       }
     </Loaded>
