@@ -4,3 +4,13 @@
 
 /** In milliseconds: the whole days below 2³¹ ms. */
 export const LONGEST_WAIT_MS = 24 * 86_400_000;
+
+/** The schema of an option that sets a timer. `minimum` is in milliseconds. */
+export const timerOption = (minimum: number, byDefault: string, description: string) => ({
+  type: 'integer',
+  format: 'duration',
+  minimum,
+  maximum: LONGEST_WAIT_MS,
+  default: byDefault,
+  description,
+});

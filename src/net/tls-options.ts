@@ -1,5 +1,5 @@
 /** The options of TLS, with the Collector's names. */
-import { LONGEST_WAIT_MS } from '../component/longest-wait.ts';
+import { timerOption } from '../component/longest-wait.ts';
 
 export type TlsVersion = '1.2' | '1.3';
 
@@ -71,14 +71,10 @@ export const TLS_SCHEMA = {
       default: [],
       description: 'Cipher suites of TLS 1.2; empty: the defaults. Those of TLS 1.3 cannot be configured.',
     },
-    reload_interval: {
-      type: 'integer',
-      format: 'duration',
-      minimum: 0,
-      maximum: LONGEST_WAIT_MS,
-      default: '1m',
-      description:
-        'How often the files are checked for changes; 0s: never. New connections use changed files, open connections stay.',
-    },
+    reload_interval: timerOption(
+      0,
+      '1m',
+      'How often the files are checked for changes; 0s: never. New connections use changed files, open connections stay.',
+    ),
   },
 } as const;

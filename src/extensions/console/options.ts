@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import type { CheckPlace, OptionFault } from '../../component/component.ts';
 import { parseListenEndpoint } from '../../component/endpoint.ts';
-import { LONGEST_WAIT_MS } from '../../component/longest-wait.ts';
+import { timerOption } from '../../component/longest-wait.ts';
 import type { Role } from '../../component/capabilities/people.ts';
 import { readCertificates } from '../../net/certificates.ts';
 import { TLS_SCHEMA, type TlsOptions } from '../../net/tls-options.ts';
@@ -130,14 +130,7 @@ export const CONSOLE_SCHEMA = {
       additionalProperties: false,
       default: {},
       properties: {
-        timeout: {
-          type: 'integer',
-          format: 'duration',
-          minimum: 100,
-          maximum: LONGEST_WAIT_MS,
-          default: '10s',
-          description: 'The time limit of a query.',
-        },
+        timeout: timerOption(100, '10s', 'The time limit of a query.'),
         connections: {
           type: 'integer',
           minimum: 1,

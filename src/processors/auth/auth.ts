@@ -6,7 +6,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Capabilities } from '../../component/capabilities/capability.ts';
 import { KEY_DIRECTORY, type KeyDirectory, type StoredKey } from '../../component/capabilities/key-directory.ts';
-import { LONGEST_WAIT_MS } from '../../component/longest-wait.ts';
+import { timerOption } from '../../component/longest-wait.ts';
 import { defineProcessor, type Processor } from '../../component/processor.ts';
 import type { Host } from '../../component/component.ts';
 import { Rejection, UserError } from '../../errors.ts';
@@ -247,15 +247,11 @@ export const auth = defineProcessor<AuthOptions>({
         description:
           'How long a lookup is cached; at most 5 s, so that a revoked key is refused everywhere within that time.',
       },
-      lookup_timeout: {
-        type: 'integer',
-        format: 'duration',
-        minimum: 10,
-        maximum: LONGEST_WAIT_MS,
-        default: '2s',
-        description:
-          'The longest wait for the database. After it the request gets 500. It gets 503 if the database is known to be away, or if the key was found before and the database turns out to be away.',
-      },
+      lookup_timeout: timerOption(
+        10,
+        '2s',
+        'The longest wait for the database. After it the request gets 500. It gets 503 if the database is known to be away, or if the key was found before and the database turns out to be away.',
+      ),
     },
   },
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration's own syntax.

@@ -1,5 +1,5 @@
 /** The options of OTLP over HTTP, with the Collector's names. */
-import { LONGEST_WAIT_MS } from '../../component/longest-wait.ts';
+import { timerOption } from '../../component/longest-wait.ts';
 import { CORS_SCHEMA, type CorsOptions } from './cors.ts';
 import { type LimitOptions, readTimeout, sizeLimits } from './limit-options.ts';
 import { type ListenOptions, listenSchema } from './listen-options.ts';
@@ -60,23 +60,13 @@ export const HTTP_SCHEMA = {
         'Bytes of all requests in flight in all workers together, shared fairly by projects. A request beyond the limit or the share of its project gets 503 with Retry-After.',
       headers: 'Largest total of request headers.',
     }),
-    read_header_timeout: {
-      type: 'integer',
-      format: 'duration',
-      minimum: 100,
-      maximum: LONGEST_WAIT_MS,
-      default: '5s',
-      description: 'Time limit for the request headers.',
-    },
+    read_header_timeout: timerOption(100, '5s', 'Time limit for the request headers.'),
     read_timeout: readTimeout('Time limit for the request body.'),
-    idle_timeout: {
-      type: 'integer',
-      format: 'duration',
-      minimum: 1000,
-      maximum: LONGEST_WAIT_MS,
-      default: '75s',
-      description: 'How long an idle connection is kept. The default is above the 60 s of common load balancers.',
-    },
+    idle_timeout: timerOption(
+      1000,
+      '75s',
+      'How long an idle connection is kept. The default is above the 60 s of common load balancers.',
+    ),
     keep_alives_enabled: {
       type: 'boolean',
       default: true,

@@ -2,7 +2,7 @@
  * The limits on requests that both protocols have: the same bounds and defaults, described in the terms of each
  * protocol.
  */
-import { LONGEST_WAIT_MS } from '../../component/longest-wait.ts';
+import { timerOption } from '../../component/longest-wait.ts';
 
 export interface LimitOptions {
   readonly max_nesting_depth: number;
@@ -43,11 +43,4 @@ export const sizeLimits = ({ inFlight, headers }: LimitDescriptions) => ({
   },
 });
 
-export const readTimeout = (description: string) => ({
-  type: 'integer',
-  format: 'duration',
-  minimum: 100,
-  maximum: LONGEST_WAIT_MS,
-  default: '30s',
-  description,
-});
+export const readTimeout = (description: string) => timerOption(100, '30s', description);
