@@ -110,7 +110,8 @@ async function findProject(call: Call, administration: Administration, endpoint:
   const known = (await administration.listProjects()).find((project) => project.name === name);
   const spans = name === OWN_PROJECT ? 0 : (known?.spansThisMonth ?? 0);
   requireConsent(call, endpoint, spans === 0 ? null : `the project ${name} has ${formatCount(spans)} spans`);
-  if (known === undefined && name === OWN_PROJECT) await administration.createProject(name, 'paid', null);
+  if ((known?.createdAt ?? null) === null && name === OWN_PROJECT)
+    await administration.createProject(name, 'paid', null);
   return name;
 }
 

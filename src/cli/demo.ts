@@ -55,7 +55,8 @@ export const demoCommand: Command = {
 };
 
 async function findProject(administration: Administration): Promise<string> {
-  const names = (await administration.listProjects()).map(({ name }) => name);
+  const created = (await administration.listProjects()).filter(({ createdAt }) => createdAt !== null);
+  const names = created.map(({ name }) => name);
   if (names.includes(DEFAULT_PROJECT)) return DEFAULT_PROJECT;
   const [first] = names;
   if (first !== undefined) return first;

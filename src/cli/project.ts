@@ -57,9 +57,9 @@ export const projectList: Command = {
 
 function table(projects: readonly ProjectRow[]): string {
   if (projects.length === 0) return 'There are no projects yet. Create one with: sluice project create <NAME>';
-  const rows = projects.map(({ name, plan, monthlySpans, spansThisMonth, activeKeys }) => [
+  const rows = projects.map(({ name, plan, monthlySpans, createdAt, spansThisMonth, activeKeys }) => [
     name,
-    plan,
+    createdAt === null ? 'configuration' : plan,
     monthlySpans === null ? '-' : String(monthlySpans),
     String(spansThisMonth),
     String(activeKeys),

@@ -56,7 +56,9 @@ interface LogGreeting {
  * The first key goes to a file that only this user can read.
  */
 async function greetInLog({ host, config, database, logger }: LogGreeting): Promise<void> {
-  if (hasStaticKeys(config) || (await new Administration(database).listProjects()).length > 0) return;
+  if (hasStaticKeys(config)) return;
+  const projects = await new Administration(database).listProjects();
+  if (projects.some(({ createdAt }) => createdAt !== null)) return;
   const file = resolve(host.process.cwd(), findPostgresOptions(config)?.data_dir ?? '.', KEY_FILE);
   const handle = await openKeyFile(file);
   if (typeof handle === 'string') {

@@ -7,7 +7,8 @@ export interface ProjectRow {
   readonly name: string;
   readonly plan: Plan;
   readonly monthlySpans: number | null;
-  readonly createdAt: Date;
+  /** Null: it has data, and was not created. Only keys of the configuration name it, so the plan is not known here. */
+  readonly createdAt: Date | null;
   /** Spans stored in this UTC month. */
   readonly spansThisMonth: number;
   readonly activeKeys: number;

@@ -20,12 +20,18 @@ import { requestErasure } from './removal/archived.ts';
 import { countUnsent, removeTrace } from './removal/trace.ts';
 import { sqlstateOf } from './sqlstate.ts';
 
+/** Projects of keys in the configuration have counters, and no row of their own until they are created. */
 const LIST_PROJECTS = `
   SELECT p.name, p.plan, p.monthly_spans, p.created_at,
     coalesce((SELECT u.spans FROM sluice.usage_months u
       WHERE u.project = p.name AND u.month = date_trunc('month', now() AT TIME ZONE 'UTC')::date), 0) AS spans,
     (SELECT count(*) FROM sluice.api_keys k WHERE k.project = p.name AND k.revoked_at IS NULL)::int4 AS keys
-  FROM sluice.projects p ORDER BY p.name`;
+  FROM (
+    SELECT name, plan, monthly_spans, created_at FROM sluice.projects
+    UNION ALL
+    SELECT DISTINCT u.project, 'paid', NULL::int8, NULL::timestamptz FROM sluice.usage_months u
+    WHERE NOT EXISTS (SELECT FROM sluice.projects q WHERE q.name = u.project)) p
+  ORDER BY p.name`;
 
 const FIRST_PROJECT = `created AS (
   INSERT INTO sluice.projects (name) SELECT $1::text WHERE NOT EXISTS (SELECT FROM sluice.projects)
@@ -111,7 +117,7 @@ export class Administration implements ProjectAdministration {
       name: String(row['name']),
       plan: row['plan'] === 'free' ? 'free' : 'paid',
       monthlySpans: row['monthly_spans'] === null ? null : Number(row['monthly_spans']),
-      createdAt: row['created_at'] as Date,
+      createdAt: row['created_at'] as Date | null,
       spansThisMonth: Number(row['spans']),
       activeKeys: Number(row['keys']),
     }));

@@ -32,7 +32,8 @@ export interface ProjectShape {
   readonly active_keys: number;
   /** The start of the newest trace in Unix nanoseconds; null: none. */
   readonly newest_trace_unix_nano: string | null;
-  readonly created_at: string;
+  /** Null: only keys of the configuration name it. */
+  readonly created_at: string | null;
 }
 
 /** An element of `GET …/keys` (`{items}`). */

@@ -40,7 +40,7 @@ const projectShape = (project: ProjectRow, newest: string | null): ProjectShape 
   spans_this_month: project.spansThisMonth,
   active_keys: project.activeKeys,
   newest_trace_unix_nano: newest,
-  created_at: project.createdAt.toISOString(),
+  created_at: project.createdAt?.toISOString() ?? null,
 });
 
 async function createProject({ body, administration }: RequestContext) {

@@ -64,7 +64,9 @@ function Facts({ project }: { project: string }): JSX.Element {
             </div>
             <div>
               <dt>created</dt>
-              <dd>{dateTime(Date.parse(own.created_at), false)}</dd>
+              <dd>
+                {own.created_at === null ? 'by keys of the configuration' : dateTime(Date.parse(own.created_at), false)}
+              </dd>
             </div>
           </dl>
         );
