@@ -24,7 +24,7 @@ import {
   sealWhole,
 } from './lake-jobs.ts';
 import { type Extent, type FileContents, Staging } from './staging.ts';
-import { downloadObject, type ObjectStore, StoreError } from './store/object-store.ts';
+import { downloadObject, type ObjectStore, StoreError } from '../object-store/object-store.ts';
 
 /** One connection to PostgreSQL. */
 export interface Session {

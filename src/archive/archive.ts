@@ -7,7 +7,7 @@ import { quoted } from './duckdb.ts';
 import { finishErasures } from './erasure.ts';
 import { expireFiles } from './expiry.ts';
 import { recordPlace } from './reading/archived-files.ts';
-import { LEFTOVER_MS } from './store/object-store.ts';
+import { LEFTOVER_MS } from '../object-store/object-store.ts';
 
 /** Held by the session, so that it ends with the connection. */
 const LOCK = "SELECT pg_try_advisory_lock(hashtext('sluice.archive')) AS held";

@@ -4,7 +4,7 @@ import { OutOfMemory } from './duckdb.ts';
 import { differences, type Figures } from './figures.ts';
 import { type DayOfTable, keyOf, type PublishedJob } from './lake-jobs.ts';
 import type { FileContents, Staging } from './staging.ts';
-import { downloadObject, type ObjectStore, StoreError } from './store/object-store.ts';
+import { downloadObject, type ObjectStore, StoreError } from '../object-store/object-store.ts';
 
 export interface RecordedFile extends DayOfTable {
   readonly job: PublishedJob;

@@ -1,7 +1,7 @@
 /** The archive that the configuration names, for commands that write or read it. */
 import { resolve } from 'node:path';
-import type { ObjectStore } from '../archive/store/object-store.ts';
-import { openStore } from '../archive/store/open-store.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
+import { openStore } from '../object-store/open-store.ts';
 import type { Config } from '../config/config.ts';
 import type { ArchiveOptions } from '../exporters/postgres/archive-runs.ts';
 import type { PostgresExporterOptions } from '../exporters/postgres/postgres.ts';
@@ -9,8 +9,6 @@ import type { Call } from './command.ts';
 
 /** Of DuckDB, where neither the command nor the configuration says otherwise. */
 export const DEFAULT_MEMORY_BYTES = 2 ** 30;
-/** A name with a colon. A single letter is a drive. */
-const URL_FORM = /^[a-z][a-z0-9+.-]+:/iu;
 
 /** Null when the configuration has no archive. */
 export function findArchiveOptions({ service, exporters }: Config): ArchiveOptions | null {
@@ -25,5 +23,5 @@ export function findArchiveOptions({ service, exporters }: Config): ArchiveOptio
 
 /** A relative folder begins at the working directory, as in the configuration. */
 export function openPlace({ process }: Pick<Call, 'process'>, place: string): ObjectStore {
-  return openStore(URL_FORM.test(place) ? place : resolve(process.cwd(), place), { environment: process.env });
+  return openStore(place, { environment: process.env, resolvePath: (path) => resolve(process.cwd(), path) });
 }

@@ -1,7 +1,7 @@
 /** `sluice archive`: days that have ended as Parquet files in a folder or bucket. */
 import { archive, planned, type PlannedFile } from '../archive/archive.ts';
 import type { ArchivedFile, Session } from '../archive/archive-day.ts';
-import type { ObjectStore } from '../archive/store/object-store.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
 import { COMMAND_LINE, writeAudit } from '../extensions/postgres/audit.ts';
 import type { Config } from '../config/config.ts';
 import { parseByteSize, parseDuration } from '../config/units.ts';

@@ -17,7 +17,7 @@ import {
   type Wanted,
 } from '../archive/reading/archived-rows.ts';
 import { COMBINED } from '../archive/reading/combined-tables.ts';
-import type { ObjectStore } from '../archive/store/object-store.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
 import { readViews } from '../extensions/postgres/schema-state.ts';
 import { openPlace } from './archive-place.ts';
 import { makeWorkFolder } from './archive-work.ts';

@@ -2,7 +2,7 @@
  * The entry of the command line: finds the command, runs it, sets the exit code. Mistakes of the user show no stack
  * trace.
  */
-import { StoreError } from '../archive/store/object-store.ts';
+import { StoreError } from '../object-store/object-store.ts';
 import { nearest } from '../component/nearest.ts';
 import type { CompiledSchemas } from '../config/compiled-schemas.ts';
 import { ConfigError } from '../config/diagnostics.ts';

@@ -6,8 +6,8 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, utimesSync, writeFil
 import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { type Session, STEPS } from '../../src/archive/archive-day.ts';
-import { FolderStore } from '../../src/archive/store/folder-store.ts';
-import { StoreError } from '../../src/archive/store/object-store.ts';
+import { FolderStore } from '../../src/object-store/folder-store.ts';
+import { StoreError } from '../../src/object-store/object-store.ts';
 import { UserError } from '../../src/errors.ts';
 import { sluice } from '../support/command-line.ts';
 import { longTest } from '../support/long.ts';

@@ -2,7 +2,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
-import { FolderStore } from '../../src/archive/store/folder-store.ts';
+import { FolderStore } from '../../src/object-store/folder-store.ts';
 import { requestErasure } from '../../src/extensions/postgres/removal/archived.ts';
 import { rowOf, storeRow } from '../support/archive-rows.ts';
 import { linesOfLake, makeScene } from '../support/archive-scene.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { archive, type Selection } from '../../src/archive/archive.ts';
 import type { ArchivedFile, Work } from '../../src/archive/archive-day.ts';
-import { FolderStore } from '../../src/archive/store/folder-store.ts';
+import { FolderStore } from '../../src/object-store/folder-store.ts';
 import { archivedTables } from '../support/archived-tables.ts';
 import { storeRows } from '../support/archive-rows.ts';
 import { CLOSED_MS, DAY_MS, makeScene, sessionOf, TABLES } from '../support/archive-scene.ts';

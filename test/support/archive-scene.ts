@@ -7,7 +7,7 @@ import pg from 'pg';
 import { type ArchivedFile, type Session, type Work } from '../../src/archive/archive-day.ts';
 import { archive } from '../../src/archive/archive.ts';
 import { Duck } from '../../src/archive/duckdb.ts';
-import { FolderStore } from '../../src/archive/store/folder-store.ts';
+import { FolderStore } from '../../src/object-store/folder-store.ts';
 import { Partitions } from '../../src/exporters/postgres/partitions.ts';
 import { Database } from '../../src/extensions/postgres/database.ts';
 import { copyIn, copyOut } from '../../src/extensions/postgres/transfer/copy.ts';

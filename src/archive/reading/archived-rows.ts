@@ -11,7 +11,7 @@ import { UserError } from '../../errors.ts';
 import { type Duck, literal, quoted } from '../duckdb.ts';
 import { conditionOf, type LakeSignal, tableOf } from '../lake-table.ts';
 import { conditionOf as erasureOf, type Erasure, readErasures } from '../requested-erasures.ts';
-import { type ObjectStore, StoreError } from '../store/object-store.ts';
+import { type ObjectStore, StoreError } from '../../object-store/object-store.ts';
 import { type ArchivedFile, archivedFiles } from './archived-files.ts';
 import { combined, completeTables, createTables } from './combined-tables.ts';
 import { type ColumnValue, copyParts, type Need, type PartialFile, type TraceRange } from './partial-file.ts';

@@ -4,7 +4,7 @@
  */
 import { type FileHandle, open } from 'node:fs/promises';
 import { type Duck, literal } from '../duckdb.ts';
-import type { ObjectStore } from '../store/object-store.ts';
+import type { ObjectStore } from '../../object-store/object-store.ts';
 import {
   type ByteSpan,
   type Footer,

@@ -7,8 +7,8 @@ import t from 'tap';
 import { Duck } from '../../../src/archive/duckdb.ts';
 import { copyParts, type Need } from '../../../src/archive/reading/partial-file.ts';
 import { footerLength, footerOf, parseFooter, TRAILER_BYTES } from '../../../src/archive/reading/parquet-footer.ts';
-import { FolderStore } from '../../../src/archive/store/folder-store.ts';
-import { S3Store } from '../../../src/archive/store/s3-store.ts';
+import { FolderStore } from '../../../src/object-store/folder-store.ts';
+import { S3Store } from '../../../src/object-store/s3-store.ts';
 import { startS3 } from '../../support/fake-s3.ts';
 
 const ROWS = 20_000;

@@ -1,5 +1,5 @@
 /** A program that puts objects into a folder until it is killed, and prints the number of each after its put. */
-import { FolderStore } from '../../../src/archive/store/folder-store.ts';
+import { FolderStore } from '../../src/object-store/folder-store.ts';
 
 const [, , root = '', first = '0'] = process.argv;
 const store = new FolderStore(root);

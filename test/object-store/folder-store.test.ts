@@ -14,9 +14,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { FolderStore } from '../../../src/archive/store/folder-store.ts';
-import { LEFTOVER_MS, readObject } from '../../../src/archive/store/object-store.ts';
-import { openStore } from '../../../src/archive/store/open-store.ts';
+import { FolderStore } from '../../src/object-store/folder-store.ts';
+import { LEFTOVER_MS, readObject } from '../../src/object-store/object-store.ts';
+import { openStore } from '../../src/object-store/open-store.ts';
 import { faultOf, keysOf, listed } from './contract.ts';
 
 t.setTimeout(300_000);

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
-import { CredentialChain, type Environment } from '../../../src/archive/store/aws-credentials.ts';
-import { StoreError } from '../../../src/archive/store/object-store.ts';
+import { CredentialChain, type Environment } from '../../src/object-store/aws-credentials.ts';
+import { StoreError } from '../../src/object-store/object-store.ts';
 
 t.setTimeout(300_000);
 

@@ -1,26 +1,32 @@
 /** Opens the object store that a URL names: a folder path, a `file:` URL or `s3://bucket/prefix`. */
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { UserError } from '../../errors.ts';
+import { UserError } from '../errors.ts';
 import type { Environment } from './aws-credentials.ts';
 import { FolderStore } from './folder-store.ts';
 import { isKey, type ObjectStore } from './object-store.ts';
+import type { S3Timing } from './s3-request.ts';
 import { S3Store } from './s3-store.ts';
 
 export interface StoreSettings {
   /** Region, endpoint and credentials of S3 come from it. */
   readonly environment: Environment;
+  /** Of a folder. Left out: relative to the working directory. */
+  readonly resolvePath?: (path: string) => string;
+  /** Of requests to S3. Left out: patient. */
+  readonly timing?: S3Timing;
 }
 
 /** A name with a colon. A single letter is a drive. */
 const SCHEME = /^([a-z][a-z0-9+.-]+):/iu;
 
 /** Opens nothing yet: the first call connects. Throws a `UserError` when the URL names no store. */
-export function openStore(url: string, { environment }: StoreSettings): ObjectStore {
+export function openStore(url: string, settings: StoreSettings): ObjectStore {
+  const { resolvePath = resolve } = settings;
   const scheme = SCHEME.exec(url)?.[1]?.toLowerCase();
-  if (url !== '' && scheme === undefined) return new FolderStore(resolve(url));
+  if (url !== '' && scheme === undefined) return new FolderStore(resolvePath(url));
   if (scheme === 'file') return new FolderStore(pathOf(url));
-  if (scheme === 's3') return bucketOf(url, environment);
+  if (scheme === 's3') return bucketOf(url, settings);
   throw new UserError(`${JSON.stringify(url)} names no object store`, 'Write a folder, or s3://bucket/prefix.');
 }
 
@@ -32,7 +38,7 @@ function pathOf(url: string): string {
   }
 }
 
-function bucketOf(url: string, environment: Environment): ObjectStore {
+function bucketOf(url: string, { environment, timing }: StoreSettings): ObjectStore {
   const [, bucket = '', rest = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/u.exec(url) ?? [];
   const prefix = rest.replace(/\/$/u, '');
   if (bucket === '' || (prefix !== '' && !isKey(prefix))) {
@@ -44,5 +50,6 @@ function bucketOf(url: string, environment: Environment): ObjectStore {
       throw new UserError(`${name} is not the URL of an endpoint`, 'Write https://host or http://host:port.');
     }
   }
-  return new S3Store({ bucket, prefix: prefix === '' ? '' : `${prefix}/`, environment });
+  const options = { bucket, prefix: prefix === '' ? '' : `${prefix}/`, environment };
+  return new S3Store(timing === undefined ? options : { ...options, timing });
 }

@@ -11,7 +11,7 @@ import {
   readObject,
   StoreError,
   type StoreFault,
-} from '../../../src/archive/store/object-store.ts';
+} from '../../src/object-store/object-store.ts';
 
 /** An empty store. Opening it a second time gives another instance over the same objects. */
 export type OpenStore = () => ObjectStore;

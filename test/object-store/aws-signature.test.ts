@@ -3,7 +3,7 @@
  * the S3 documentation. The values were also computed with botocore.
  */
 import t from 'tap';
-import { amzDate, authorization, encodePath, encodeQuery } from '../../../src/archive/store/aws-signature.ts';
+import { amzDate, authorization, encodePath, encodeQuery } from '../../src/object-store/aws-signature.ts';
 
 const EMPTY = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 const SUITE_KEYS = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' };

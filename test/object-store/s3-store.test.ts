@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { type ObjectStore, readObject, StoreError } from '../../../src/archive/store/object-store.ts';
-import { addressOf, type S3Timing } from '../../../src/archive/store/s3-request.ts';
-import { MAX_OBJECT_BYTES, S3Store } from '../../../src/archive/store/s3-store.ts';
-import { type S3Fault, startS3 } from '../../support/fake-s3.ts';
-import { PATIENCE_MS } from '../../support/patience.ts';
+import { type ObjectStore, readObject, StoreError } from '../../src/object-store/object-store.ts';
+import { addressOf, type S3Timing } from '../../src/object-store/s3-request.ts';
+import { MAX_OBJECT_BYTES, S3Store } from '../../src/object-store/s3-store.ts';
+import { type S3Fault, startS3 } from '../support/fake-s3.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 import { faultOf, keysOf } from './contract.ts';
 
 t.setTimeout(300_000);

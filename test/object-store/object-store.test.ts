@@ -4,8 +4,8 @@
  */
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { openStore } from '../../../src/archive/store/open-store.ts';
-import { startS3 } from '../../support/fake-s3.ts';
+import { openStore } from '../../src/object-store/open-store.ts';
+import { startS3 } from '../support/fake-s3.ts';
 import { CONTRACT, type OpenStore } from './contract.ts';
 
 t.setTimeout(300_000);
