@@ -19,7 +19,7 @@ export interface Rows {
   readonly isPlain?: boolean;
   /** What the rows refer to by id, in a form with references. */
   readonly contents?: SharedContents;
-  /** Returns pooled memory. Called exactly once, after the request was answered. */
+  /** Returns pooled memory. Called exactly once, after the request was answered or the rows were staged. */
   release(): void;
 }
 
@@ -38,6 +38,14 @@ export interface Exporter extends Component {
   readonly countsDeliveries?: boolean;
   /** Called in the pass. Runs at once, or in steps of about a millisecond. */
   encode(batch: Batch): Rows | Steps<Rows>;
+  /**
+   * Makes the rows of a request durable outside of the ledger, before the ledger decides about the request. Resolves
+   * with rows that only name their place; `write` gets these instead. What is staged has no meaning without the commit
+   * of its place, because the request may still be refused. No lock of the ledger is held meanwhile, so it may take
+   * longer than a `write`. Called for many requests at once. Rejects with the `Rejection` of the answer; any other
+   * error is answered 503.
+   */
+  stage?(rows: Rows): Promise<Rows>;
   /**
    * Resolves when the rows are durable, or have joined a commit that makes them durable; rejects otherwise. It may be
    * called again with fewer rows.

@@ -20,6 +20,7 @@ import type { Arena } from './arena.ts';
 import type { RowBudget } from './row-budget.ts';
 import { makeClaim } from './settle/claim.ts';
 import type { GroupCommit } from './settle/group-commit.ts';
+import { stageRows } from './settle/staging.ts';
 import { type EncodedRows, releaseRows } from './settle/writes.ts';
 import type { OwnTraces, RequestTrace } from './telemetry/own-traces.ts';
 import { type ProjectCounts, type RequestUsage, usageOf } from './telemetry/project-counts.ts';
@@ -64,6 +65,7 @@ export class SignalPipeline implements Pipeline {
   readonly signal: Signal;
   readonly #parts: PipelineParts;
   readonly #counts: RecordCounts;
+  readonly #hasStaging: boolean;
   /** Admitted requests that have not ended. */
   #open = 0;
   #closed = false;
@@ -74,6 +76,7 @@ export class SignalPipeline implements Pipeline {
     this.signal = parts.signal;
     this.#parts = parts;
     this.#counts = new RecordCounts(parts.signal, parts.countedExporters, parts.meter);
+    this.#hasStaging = parts.exporters.some(({ stage }) => stage !== undefined);
   }
 
   async admit(request: RequestInfo): Promise<Admission> {
@@ -129,9 +132,14 @@ export class SignalPipeline implements Pipeline {
     if (this.#closed) throw new Rejection('shutting_down');
     trace?.next('wait');
     const passed = await this.#passed(delivery, context, trace);
-    trace?.next('settle');
     try {
-      const acceptance = await this.#parts.groupCommit.settle(passed.claim, passed.encoded, trace);
+      let { encoded } = passed;
+      if (this.#hasStaging) {
+        trace?.next('stage');
+        encoded = await stageRows(encoded);
+      }
+      trace?.next('settle');
+      const acceptance = await this.#parts.groupCommit.settle(passed.claim, encoded, trace);
       trace?.note({ 'sluice.records': passed.claim.recordCount, 'sluice.replayed': acceptance.replayed });
       if (!acceptance.replayed) {
         const { claim, usage } = passed;

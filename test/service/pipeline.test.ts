@@ -114,6 +114,52 @@ t.test('when one exporter fails the request gets 503, and a retry is accepted', 
   t.equal((await send(daemon.url, request)).status, 200, 'no marker was left');
 });
 
+t.test(
+  'an exporter stages before the commit: a failure is 503 and writes nothing, and a retry is accepted',
+  async (t) => {
+    let failing = true;
+    const written: string[] = [];
+    const rowsOf = (signal: Signal, text: string) => ({
+      signal,
+      count: 1,
+      bytes: text.length,
+      chunks: [Buffer.from(text)],
+      release: () => undefined,
+    });
+    const staging = defineExporter<object>({
+      type: 'staging',
+      summary: 'Stages.',
+      stability: 'development',
+      schema: NOTHING,
+      example: '{}',
+      requires: [],
+      signals: ['traces', 'logs', 'metrics'],
+      create: () => ({
+        encode: ({ signal }) => rowsOf(signal, 'raw'),
+        stage: async ({ signal, chunks }) => {
+          if (failing) throw new Error('away');
+          return rowsOf(signal, `place of ${Buffer.concat(chunks)}`);
+        },
+        write: async (group) => void written.push(...group.map(({ chunks }) => Buffer.concat(chunks).toString())),
+      }),
+    });
+    const config = FILE_CONFIG.replace('exporters: { file', 'exporters: { staging: {}, file').replaceAll(
+      'exporters: [file]',
+      'exporters: [staging, file]',
+    );
+    const daemon = await startDaemon(t, { config, definitions: [...COMPONENTS, staging] });
+    const request = { body: body() };
+    const answer = await send(daemon.url, request);
+    t.same([answer.status, answer.headers['retry-after']], [503, '1']);
+    t.equal(await daemon.file(), '');
+    t.match(daemon.registry.print(), /otelcol_exporter_send_failed_spans\{[^}]*exporter="staging"[^}]*\} 1/);
+    failing = false;
+    t.equal((await send(daemon.url, request)).status, 200, 'no marker was left');
+    t.equal((await send(daemon.url, request)).status, 200, 'a replay is staged as well');
+    t.same(written, ['place of raw'], 'and is not written');
+  },
+);
+
 t.test('rows are reserved before they wait: only a project that exceeds its share gets 503', async (t) => {
   let write = (): void => undefined;
   const gate = new Promise<void>((resolve) => {

@@ -25,7 +25,7 @@ export interface TracesOptions {
   readonly exclude_projects: readonly string[];
 }
 
-export type StageName = 'admit' | 'read' | 'wait' | 'index' | 'process' | 'encode' | 'settle' | 'commit';
+export type StageName = 'admit' | 'read' | 'wait' | 'index' | 'process' | 'encode' | 'stage' | 'settle' | 'commit';
 
 /** Times of `performance.now()`. */
 interface Stage {
