@@ -197,8 +197,8 @@ export class GroupCommit {
     if (waiting.count === 0) return false;
     if (settling.size === 0) return true;
     const open = this.#small.settling.size + this.#large.settling.size;
-    const most = settling === this.#small.settling && this.#isSettlingLarge ? 1 : 0;
-    return open < this.#concurrentGroups + most && waiting.hasNext(choice);
+    const extra = settling === this.#small.settling && this.#isSettlingLarge ? 1 : 0;
+    return open < this.#concurrentGroups + extra && waiting.hasNext(choice);
   }
 
   get #isSettlingLarge(): boolean {

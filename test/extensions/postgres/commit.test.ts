@@ -48,8 +48,22 @@ async function deliver({ url }: PostgresDaemon, body: string): Promise<number> {
   }
 }
 
-const failures = ({ registry }: PostgresDaemon, reason: string): number =>
-  Number(new RegExp(`sluice_commit_failures\\{reason="${reason}"\\} (\\d+)`).exec(registry.print())?.[1] ?? 0);
+const counted = ({ registry }: PostgresDaemon, sample: string): number =>
+  Number(registry.print().split(`${sample} `)[1]?.split('\n')[0] ?? 0);
+
+const failures = (daemon: PostgresDaemon, reason: string): number =>
+  counted(daemon, `sluice_commit_failures{reason="${reason}"}`);
+
+/** The number of the ledger's connection. Maintenance commits too, on its own connections. */
+async function connectionOf(t: Test, proxy: FaultProxy, daemon: PostgresDaemon): Promise<number> {
+  let connection = -1;
+  const end = proxy.watch(({ text }, place) => {
+    if (/^COPY sluice\.spans/.test(text)) connection = place.connection;
+  });
+  t.equal((await send(daemon.url, { body: oneSpan() })).status, 200);
+  end();
+  return connection;
+}
 
 /** The fewest round trips of a request. */
 async function roundTrips(t: Test, proxy: FaultProxy, daemon: PostgresDaemon, sender: object): Promise<number> {
@@ -101,13 +115,7 @@ t.test('a trigger that leaves rows out fails the request before COMMIT', async (
 
 t.test('an outcome that was read from the markers has the quota of a free plan', async (t) => {
   const { proxy, daemon } = await startBehindProxy(t);
-  // Maintenance commits too, on its own connections.
-  let connection = -1;
-  const end = proxy.watch(({ text }, place) => {
-    if (/^COPY sluice\.spans/.test(text)) connection = place.connection;
-  });
-  t.equal((await send(daemon.url, { body: oneSpan() })).status, 200);
-  end();
+  const connection = await connectionOf(t, proxy, daemon);
   const fault: Fault = { kind: 'cut', where: 'before' };
   const shot = proxy.arm({ side: 'backend', kind: 'CommandComplete', text: /^COMMIT$/, connection, fault });
   const answer = await send(daemon.url, { ...free, body: oneSpan() });
@@ -116,6 +124,22 @@ t.test('an outcome that was read from the markers has the quota of a free plan',
   t.equal(answer.headers['ratelimit-limit'], '10');
   t.ok(Number(answer.headers['ratelimit-reset']) > 0);
   t.equal(failures(daemon, 'ambiguous'), 1);
+  t.equal(await spans(daemon), 2);
+});
+
+t.test('a stored request that is repeated on a connection that is lost is counted as a repetition', async (t) => {
+  const { proxy, daemon } = await startBehindProxy(t);
+  const body = oneSpan();
+  t.equal((await send(daemon.url, { body })).status, 200);
+  await daemon.query('UPDATE sluice.replay_markers SET expires_ms = expires_ms - 60000');
+  const connection = await connectionOf(t, proxy, daemon);
+  const fault: Fault = { kind: 'cut', where: 'before' };
+  const shot = proxy.arm({ side: 'backend', kind: 'ErrorResponse', connection, fault });
+  t.equal((await send(daemon.url, { body })).status, 200);
+  t.ok(shot.hit !== null);
+  t.equal(failures(daemon, 'ambiguous'), 1);
+  t.equal(counted(daemon, 'sluice_verdicts{signal="traces",verdict="replayed"}'), 1);
+  t.equal(counted(daemon, 'sluice_verdicts{signal="traces",verdict="stored"}'), 2);
   t.equal(await spans(daemon), 2);
 });
 

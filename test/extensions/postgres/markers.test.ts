@@ -25,6 +25,9 @@ t.test('an expired marker is no proof that a lost commit happened, a fresh one i
   t.same([...(await pessimisticGuards(client, openingOf([claim], false), [claim])).marked], [nameOf(claim)]);
   await client.query('COMMIT');
   t.equal((await findMarkers(client, [claim], { resetSeconds: 0 })).size, 1);
+  await client.query('UPDATE sluice.replay_markers SET expires_ms = expires_ms - 60000');
+  const [ageMs] = (await findMarkers(client, [claim], { resetSeconds: 0 })).values();
+  t.ok(Number(ageMs) >= 60_000, 'the marker has its age');
   await client.query('UPDATE sluice.replay_markers SET expires_ms = (extract(epoch FROM now()) * 1000)::int8 - 1');
   t.equal((await findMarkers(client, [claim], { resetSeconds: 0 })).size, 0);
   await client.end();

@@ -6,11 +6,14 @@ import type { Statement } from '../wire-pipeline.ts';
  * schema.
  */
 export const DIVISION_BY_ZERO = '22012';
+const MARKER_LIFETIME_MS = 3600000;
+const unixMs = (time: string): string => `(extract(epoch FROM ${time}) * 1000)::int8`;
 const MARKERS = `
   INSERT INTO sluice.replay_markers AS r (project, key, expires_ms)
-  SELECT project, key, (extract(epoch FROM now()) * 1000)::int8 + 3600000
+  SELECT project, key, ${unixMs('now()')} + ${MARKER_LIFETIME_MS}
   FROM unnest($1::text[], $2::bytea[]) AS u (project, key) ORDER BY project, key
-  ON CONFLICT (project, key) DO UPDATE SET expires_ms = excluded.expires_ms WHERE r.expires_ms <= excluded.expires_ms - 3600000`;
+  ON CONFLICT (project, key) DO UPDATE SET expires_ms = excluded.expires_ms
+  WHERE r.expires_ms <= excluded.expires_ms - ${MARKER_LIFETIME_MS}`;
 
 const TRACES = `
   INSERT INTO sluice.traces AS t (trace_id, project, environment, first_ns, last_ns)
@@ -28,12 +31,13 @@ const MONTH = `date_trunc('month', now() AT TIME ZONE 'UTC')::date`;
 const RESET_SECONDS = `greatest(1, ceil(extract(epoch FROM (${MONTH} + interval '1 month') AT TIME ZONE 'UTC' - now())))::int4`;
 const LOCKED_USAGE = 'SELECT project, spans FROM sluice.lock_usage($1::text[])';
 
+/** The third column is the age of a marker in milliseconds. */
 export const FIND_MARKERS = {
   name: 'find-markers',
   text: `
-    SELECT project, encode(key, 'hex'), ${RESET_SECONDS}
+    SELECT project, encode(key, 'hex'), ${unixMs('clock_timestamp()')} + ${MARKER_LIFETIME_MS} - expires_ms, ${RESET_SECONDS}
     FROM sluice.replay_markers JOIN unnest($1::text[], $2::bytea[]) AS u (project, key) USING (project, key)
-    WHERE expires_ms > (extract(epoch FROM now()) * 1000)::int8`,
+    WHERE expires_ms > ${unixMs('now()')}`,
 };
 
 /** Projects without a row have stored nothing in this month. */

@@ -138,21 +138,25 @@ export async function pessimisticGuards(
   return answers;
 }
 
-/** The claims with an unexpired marker: an old one that is not removed yet proves no lost commit. */
+/**
+ * The claims with an unexpired marker, and its age in milliseconds. An expired marker that is not removed yet proves no
+ * lost commit.
+ */
 export async function findMarkers(
   client: pg.Client,
   claims: readonly Claim[],
   reading: Reading,
-): Promise<ReadonlySet<Claim>> {
-  const found = new Set<string>();
+): Promise<ReadonlyMap<Claim, number>> {
+  const claimOf = new Map(claims.map((claim) => [nameOf(claim), claim]));
+  const ages = new Map<Claim, number>();
   const read: Step['read'] = ({ rows }) => {
     for (const row of rows) {
-      found.add(rowName(row));
-      reading.resetSeconds = Number(row[2]);
+      ages.set(claimOf.get(rowName(row)) as Claim, Number(row[2]));
+      reading.resetSeconds = Number(row[3]);
     }
   };
   await runPipeline(client, [{ statement: FIND_MARKERS, values: markerArrays(claims), read }]);
-  return new Set(claims.filter((claim) => found.has(nameOf(claim))));
+  return ages;
 }
 
 export async function findTraces(

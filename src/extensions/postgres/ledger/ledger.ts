@@ -191,6 +191,7 @@ export class PostgresLedger implements Ledger {
     const known = this.#known.get(client) ?? new KnownContents(this.#now);
     this.#known.set(client, known);
     const countsRows = this.#sessions.mustCountRows(client);
+    const startedMs = this.#now();
     const attempt = new Attempt({ client, round, write, recentConflicts, repeats, known, impatient, countsRows });
     const deadline = setTimeout(() => this.#sessions.destroy(client), roundDeadlineMs(round));
     try {
@@ -198,7 +199,7 @@ export class PostgresLedger implements Ledger {
       this.#watch.committed();
       return { kind: 'decided', ...decided };
     } catch (error) {
-      return await this.#afterFailure(client, round, error, attempt);
+      return await this.#afterFailure(client, round, error, { attempt, startedMs });
     } finally {
       clearTimeout(deadline);
       await this.#sessions.give(client);
@@ -209,13 +210,14 @@ export class PostgresLedger implements Ledger {
     client: pg.Client,
     round: readonly Claim[],
     error: unknown,
-    attempt: Attempt,
+    { attempt, startedMs }: { readonly attempt: Attempt; readonly startedMs: number },
   ): Promise<RoundResult> {
     const meaning = meaningOf(error);
     // An unknown failure may come from the session itself, for example from a lost prepared statement.
     if (isConnectionFailure(error) || meaning === 'unavailable') this.#sessions.destroy(client);
     else await client.query('ROLLBACK').catch(() => this.#sessions.destroy(client));
-    if (attempt.committing && isConnectionFailure(error)) return this.#resolveAmbiguous(round, error, attempt);
+    if (attempt.committing && isConnectionFailure(error))
+      return this.#resolveAmbiguous(round, error, { reading: attempt, startedMs });
     this.#logger.warn({ error: describe(error), sqlstate: sqlstateOf(error) }, 'a group could not be committed');
     if (error instanceof StageUnavailable) {
       this.#skipping = 'bind';
@@ -228,14 +230,24 @@ export class PostgresLedger implements Ledger {
 
   /**
    * The connection was lost after COMMIT was sent. The markers are part of the transaction and show whether it was
-   * committed.
+   * committed. A marker that is older than the attempt belongs to an earlier request with the same body.
    */
-  async #resolveAmbiguous(round: readonly Claim[], error: unknown, attempt: Attempt): Promise<RoundResult> {
+  async #resolveAmbiguous(
+    round: readonly Claim[],
+    error: unknown,
+    { reading, startedMs }: { readonly reading: Reading; readonly startedMs: number },
+  ): Promise<RoundResult> {
     this.#failures.add(1, { reason: 'ambiguous' });
     try {
-      const marked = await this.#findMarkers(round, attempt);
-      if (marked.size < round.length) return { kind: 'again', error };
-      return { kind: 'decided', outcomes: outcomesFor(round, 'stored', attempt), owners: () => ownersOf(round) };
+      const ages = await this.#findMarkers(round, reading);
+      if (ages.size < round.length) return { kind: 'again', error };
+      const elapsedMs = Math.ceil(this.#now() - startedMs);
+      const replayed = round.filter((claim) => (ages.get(claim) ?? 0) > elapsedMs);
+      const outcomes = new Map([
+        ...outcomesFor(round, 'stored', reading),
+        ...outcomesFor(replayed, 'replayed', reading),
+      ]);
+      return { kind: 'decided', outcomes, owners: () => ownersOf(round) };
     } catch (failure) {
       this.#watch.commitFailed();
       this.#logger.warn(
@@ -246,13 +258,13 @@ export class PostgresLedger implements Ledger {
     }
   }
 
-  async #findMarkers(round: readonly Claim[], reading: Reading): Promise<ReadonlySet<Claim>> {
+  async #findMarkers(round: readonly Claim[], reading: Reading): Promise<ReadonlyMap<Claim, number>> {
     const session = await this.#sessions.take();
     const limit = setTimeout(() => this.#sessions.destroy(session), FIND_MARKERS_MS);
     try {
-      const marked = await findMarkers(session, round, reading);
+      const ages = await findMarkers(session, round, reading);
       await this.#sessions.give(session);
-      return marked;
+      return ages;
     } catch (error) {
       this.#sessions.destroy(session);
       throw error;
