@@ -76,11 +76,8 @@ export async function restoreTable(
     if (jobs.length === 0) return null;
     const { name } = work.statements(table.signal, day);
     const isThere = (await listPartitions(query, table)).some((each) => each.name === name);
-    const stored = isThere ? await countComplete(query, { table, day }, name) : null;
-    if (stored !== null) {
-      await keep(query, table, { day, untilMs });
-      return { signal: table.signal, day, records: stored, present: true };
-    }
+    const stored = isThere ? await keepComplete(query, table, { day, untilMs, name }) : null;
+    if (stored !== null) return { signal: table.signal, day, records: stored, present: true };
     // Its records that are in the files come back with the others.
     const former = isThere && (await work.drop(table.signal, day)) !== null ? name : null;
     const records = await restore(work, table, { day, untilMs, jobs, former });
@@ -90,6 +87,27 @@ export async function restoreTable(
     `records of ${table.signal} of ${day} are stored, or moved by the daemon, all the time`,
     'Run the command again later.',
   );
+}
+
+/**
+ * The number of records of a partition that has all of the day, and is kept now; else null. Its lock lasts until the
+ * day is kept, so retention cannot drop it in between.
+ */
+async function keepComplete(
+  query: Query,
+  table: LakeTable,
+  { day, untilMs, name }: { readonly day: string; readonly untilMs: number; readonly name: string },
+): Promise<number | null> {
+  await query('BEGIN');
+  try {
+    const stored = await countComplete(query, { table, day }, name);
+    if (stored !== null) await keep(query, table, { day, untilMs });
+    await query('COMMIT');
+    return stored;
+  } catch (error) {
+    await query('ROLLBACK').catch(() => undefined);
+    throw error;
+  }
 }
 
 /** Late records, which are in PostgreSQL only. */
@@ -298,7 +316,7 @@ async function requireSeal(
   if (rows.length > 0) throw new Hindered();
 }
 
-/** Within the transaction of the restoration, if there is one. */
+/** Within the transaction that makes or counts the partition. */
 async function keep(
   query: Query,
   { signal }: LakeTable,

@@ -5,7 +5,7 @@ import { LAKE_TABLES, type LakeSignal } from '../archive/lake-table.ts';
 import { type RestoredTable, restoreTable, type RestoreWork } from '../archive/restore-day.ts';
 import { parseDuration } from '../config/units.ts';
 import { UserError } from '../errors.ts';
-import { dropArchived } from '../exporters/postgres/archived-days.ts';
+import { dropUnlessKept } from '../exporters/postgres/archived-days.ts';
 import {
   attachment,
   boundOf,
@@ -131,7 +131,7 @@ function partitionsOf(database: Database): Pick<RestoreWork, 'statements' | 'dro
     drop: (signal, date) => {
       const [table, day] = [tableOf(signal), dayOf(Date.parse(date))];
       return database.session(PARTITION_LIMITS, (query) =>
-        dropArchived(query, table, { day, name: partitionName(table, day) }),
+        dropUnlessKept(query, table, { day, name: partitionName(table, day) }, { archived: true, notRestored: false }),
       );
     },
   };

@@ -184,15 +184,16 @@ t.test('a day is restored while its records arrive all the time', async (t) => {
   );
 });
 
-/** Resolves when a statement waits for a lock, or when the work has ended. */
-async function untilWaiting(work: Promise<unknown>): Promise<void> {
+/** Resolves when a statement with this text waits for a lock, or when the work has ended. */
+async function untilWaiting(work: Promise<unknown>, text = ''): Promise<void> {
   let isOver = false;
   const end = (): void => {
     isOver = true;
   };
   work.then(end, end);
-  const waiting = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-  while (!isOver && (await query(waiting)).length === 0) await pause(1);
+  const waiting = `SELECT FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock' AND position($1 IN query) > 0`;
+  while (!isOver && (await query(waiting, [text])).length === 0) await pause(1);
 }
 
 t.test('a partition that the daemon creates at the same moment is filled', async (t) => {
@@ -211,6 +212,33 @@ t.test('a partition that the daemon creates at the same moment is filled', async
     t.equal(await countOf(signal), wanted, `${signal}: each record is there once`);
     await dropDays();
   }
+});
+
+t.test('a day that is kept at the moment of its drop stays', async (t) => {
+  const keep = (day: string): string =>
+    `INSERT INTO sluice.lake_restored SELECT DISTINCT signal, date '${day}', now() + interval '1 hour' FROM sluice.lake_jobs`;
+  await dropDays();
+  for (const day of [DAY, NEXT_DAY]) await restoreDay(day);
+  const wanted = await Promise.all(SIGNALS.map(countOf));
+  await query('DELETE FROM sluice.lake_restored');
+  const other = await scene.connect();
+  await other.query('BEGIN; LOCK TABLE sluice.spans, sluice.logs, sluice.metric_points IN ACCESS SHARE MODE');
+  const dropping = expire();
+  await untilWaiting(dropping, 'LOCK TABLE ONLY');
+  await other.query(`${keep(DAY)}; ${keep(NEXT_DAY)}; COMMIT`);
+  await dropping;
+  t.same(await Promise.all(SIGNALS.map(countOf)), wanted, 'kept after retention had looked');
+
+  await query('DELETE FROM sluice.lake_restored WHERE day = $1', [DAY]);
+  await other.query(`BEGIN; ${keep(DAY)}`);
+  const keeping = restoreDay(DAY);
+  await untilWaiting(keeping, 'lake_restored');
+  const late = expire();
+  await untilWaiting(late, 'LOCK TABLE ONLY');
+  await other.query('ROLLBACK');
+  await late;
+  t.match(await keeping, { code: 0, out: /^spans: PostgreSQL has all \d+ records/u });
+  t.same(await Promise.all(SIGNALS.map(countOf)), wanted, 'kept by a command that had counted before');
 });
 
 t.test('records whose erasure is requested do not come back', async (t) => {

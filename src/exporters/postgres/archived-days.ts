@@ -1,6 +1,6 @@
 /**
- * What retention may remove when an archive is configured: only what is in a verified file of the archive. It reads the
- * tables of migration 0009, which `sluice archive` writes.
+ * What retention may remove: no day that `sluice restore-day` keeps, and with an archive only what is in a verified
+ * file. It reads the tables of the migrations 0009 and 0011, which these commands write.
  */
 import { dayOfRow, isSealed } from '../../component/archived-day.ts';
 import type { Query } from '../../component/capabilities/postgres.ts';
@@ -8,29 +8,44 @@ import { columnOf, dateOf, DROP_TRIES, type Partition, type PartitionedTable, wi
 
 /** Raised by our own statement. */
 const KEPT = 'SL002';
+/** Why a partition is kept that `sluice restore-day` brought back or kept. */
+export const RESTORED = 'it is restored';
+
+/** What is asked of a partition before it is dropped. */
+export interface DropConditions {
+  /** Each of its records must be in a file of the archive. */
+  readonly archived: boolean;
+  /** Days of `sluice restore-day` are kept. */
+  readonly notRestored: boolean;
+}
 
 /** Why a partition must not be dropped yet, as SQL: null when it may be. */
-const reasonFor = (table: PartitionedTable, { name, day }: Partition): string => `
-  CASE
+function reasonFor(table: PartitionedTable, { name, day }: Partition, conditions: DropConditions): string {
+  const isDay = `signal = '${table.name}' AND day = '${dateOf(day)}'`;
+  const restored = `
+    WHEN EXISTS (SELECT FROM sluice.lake_restored WHERE ${isDay} AND until >= now()) THEN '${RESTORED}'`;
+  const archived = `
     WHEN NOT EXISTS (SELECT FROM sluice.${name}) THEN NULL
-    WHEN NOT EXISTS (SELECT FROM sluice.lake_jobs WHERE signal = '${table.name}' AND day = '${dateOf(day)}' AND state = 'published')
+    WHEN NOT EXISTS (SELECT FROM sluice.lake_jobs WHERE ${isDay} AND state = 'published')
       THEN 'it is not archived yet'
-    WHEN EXISTS (SELECT FROM sluice.lake_late WHERE signal = '${table.name}' AND day = '${dateOf(day)}')
+    WHEN EXISTS (SELECT FROM sluice.lake_late WHERE ${isDay})
       THEN 'records that arrived late are not archived yet'
     WHEN NOT ${isSealed(`'sluice.${name}'::regclass`)}
-      THEN 'it was changed since it was archived'
-  END`;
+      THEN 'it was changed since it was archived'`;
+  return `CASE WHEN false THEN NULL ${conditions.notRestored ? restored : ''} ${conditions.archived ? archived : ''} END`;
+}
 
 /**
- * Drops the partition unless a record of it may be in no file of the archive. Returns the reason for which it is kept,
- * or null. The last check holds the locks of the drop, so no record can be stored in between.
+ * Drops the partition unless a condition does not hold. Returns the reason for which it is kept, or null. The last
+ * check holds the locks of the drop, so no record can be stored, and no day restored, in between.
  */
-export async function dropArchived(
+export async function dropUnlessKept(
   query: Query,
   table: PartitionedTable,
   partition: Partition,
+  conditions: DropConditions,
 ): Promise<string | null> {
-  const reason = reasonFor(table, partition);
+  const reason = reasonFor(table, partition, conditions);
   const { rows } = await query(`SELECT ${reason} AS reason`);
   if (typeof rows[0]?.['reason'] === 'string') return rows[0]['reason'];
   try {
@@ -53,13 +68,9 @@ export async function dropArchived(
   }
 }
 
-/** The days that `sluice restore-day` brought back, and that are kept. */
-export async function restoredDays(query: Query, { name }: PartitionedTable): Promise<ReadonlySet<string>> {
+/** Forgets the days that `sluice restore-day` does not keep any more. */
+export async function forgetRestored(query: Query, { name }: PartitionedTable): Promise<void> {
   await query('DELETE FROM sluice.lake_restored WHERE signal = $1 AND until < now()', [name]);
-  const { rows } = await query("SELECT to_char(day, 'YYYY-MM-DD') AS day FROM sluice.lake_restored WHERE signal = $1", [
-    name,
-  ]);
-  return new Set(rows.map(({ day }) => String(day)));
 }
 
 /**

@@ -6,12 +6,12 @@
 import { uptime } from 'node:os';
 import type { Logger } from '../../component/logger.ts';
 import type { PostgresDatabase, Query, SessionLimits } from '../../component/capabilities/postgres.ts';
-import { dropArchived, restoredDays, unarchivedDays } from './archived-days.ts';
+import { dropUnlessKept, forgetRestored, RESTORED, unarchivedDays } from './archived-days.ts';
 import { contentPeriod, expireContents } from './contents.ts';
 import { expireDefault } from './default-rows.ts';
 import { buildIndexes } from './indexes.ts';
 import { type ObservedTime, TimeObserver } from './observed-time.ts';
-import { dateOf, PARTITION_LIMITS, type Partition, type PartitionedTable, Partitions } from './partitions.ts';
+import { dateOf, PARTITION_LIMITS, type PartitionedTable, Partitions } from './partitions.ts';
 import { abandonReservation, reserveDay } from './reserve.ts';
 import { abandonRewrite, DAYS_PER_REWRITE, rewriteDefault } from './rewrite.ts';
 
@@ -198,25 +198,19 @@ export class Retention {
   async #dropDays(table: PartitionedTable, time: ObservedTime): Promise<void> {
     const dropped: string[] = [];
     const kept = new Map<string, readonly string[]>();
-    const past = await this.#partitions.past(table, time.cutoff(table.retentionMs));
-    const restored = await restoredDays(this.#database.query.bind(this.#database), table);
-    for (const partition of past.filter(({ day }) => !restored.has(dateOf(day)))) {
+    await forgetRestored(this.#database.query.bind(this.#database), table);
+    const conditions = { archived: this.#isArchived, notRestored: true };
+    for (const partition of await this.#partitions.past(table, time.cutoff(table.retentionMs))) {
       await this.#step(`dropping sluice.${partition.name}`, async () => {
-        const reason = await this.#dropDay(table, partition);
+        const reason = await this.#database.session(PARTITION_LIMITS, (query) =>
+          dropUnlessKept(query, table, partition, conditions),
+        );
         if (reason === null) dropped.push(partition.name);
-        else kept.set(reason, [...(kept.get(reason) ?? []), dateOf(partition.day)]);
+        else if (reason !== RESTORED) kept.set(reason, [...(kept.get(reason) ?? []), dateOf(partition.day)]);
       });
     }
     for (const [reason, days] of kept) this.#hold(table, days, reason);
     if (dropped.length > 0) this.#logger.info({ partitions: dropped }, 'dropped days past their retention');
-  }
-
-  /** Null when it was dropped, else why it is kept. */
-  async #dropDay(table: PartitionedTable, partition: Partition): Promise<string | null> {
-    if (this.#isArchived)
-      return this.#database.session(PARTITION_LIMITS, (query) => dropArchived(query, table, partition));
-    await this.#partitions.drop(partition);
-    return null;
   }
 
   async #expireDefault(query: Query, table: PartitionedTable, time: ObservedTime): Promise<void> {
