@@ -36,7 +36,7 @@ export interface Session {
 }
 
 /** The steps of a job, in order. Each is reported before it begins. */
-export const STEPS = ['seal', 'plan', 'copy', 'write', 'put', 'verify', 'publish'] as const;
+export const STEPS = ['plan', 'seal', 'copy', 'write', 'put', 'verify', 'publish'] as const;
 export type Step = (typeof STEPS)[number];
 
 export interface Work {
@@ -62,10 +62,10 @@ export interface ArchivedFile {
 /** Null when all records of the day are in files already. */
 export async function archiveDay(work: Work, day: OpenDay): Promise<ArchivedFile | null> {
   const { query } = work.session;
-  work.report('seal', day, 0);
-  await seal(query, day);
   work.report('plan', day, 0);
   const job = await plan(query, day, null);
+  work.report('seal', day, 0);
+  await seal(query, day);
   await query('BEGIN ISOLATION LEVEL REPEATABLE READ');
   let file: ArchivedFile | null;
   try {

@@ -7,6 +7,9 @@
  * snapshot, and deletes the rows in the transaction that records its file. Rows of transactions that commit later
  * are still there afterwards, and a further job reads the day again: it compares all records with the earlier files and
  * writes those that are in none of them. No clock and no transaction number is part of this.
+ *
+ * A table without a seal, as after a backup was restored, may have records without such a row. So the job is planned
+ * before its table is sealed, and a planned job is repeated; and the default partition gets rows for its other days.
  */
 import { dayOfRow, isSealed, SEAL, SEAL_OF_PART } from '../component/archived-day.ts';
 import type { Query } from '../component/capabilities/postgres.ts';
@@ -21,6 +24,8 @@ const LOCK_MS = 100;
 const LOCK_TRIES = 50;
 const LOCK_PAUSE_S = 0.1;
 const LOCK_NOT_AVAILABLE = '55P03';
+/** Of the default partition, until its records are noted. */
+const BEGUN_SEAL = 'sluice_archive_begun';
 const PARTITION_DAY = /_(\d{4})(\d\d)(\d\d)$/u;
 /** The part of a table with its indexes that its file takes. An estimate: it depends on how much the texts repeat. */
 const PARQUET_SHARE = 0.23;
@@ -141,10 +146,30 @@ export const expectedBytes = ({ tableBytes }: OpenDay): number => Math.round(tab
 export async function seal(query: Query, { table, partition, late }: OpenDay): Promise<void> {
   const partitions = await listPartitions(query, table);
   for (const { name, day, sealed } of partitions) {
-    if (sealed || (day !== null && name !== partition)) continue;
-    const statement = sealStatement(table, name, day === null || late === null ? SEAL : SEAL_OF_PART);
+    if (sealed) continue;
+    if (day === null) await sealDefault(query, table, name);
+    if (name !== partition) continue;
+    const statement = sealStatement(table, name, late === null ? SEAL : SEAL_OF_PART);
     await withShortLock(query, statement, { isolation: 'transaction', what: `sluice.${name}` });
   }
+}
+
+/**
+ * The run may end before it has read all days of the default partition. A trigger of another name, which is no seal yet,
+ * notes the records that are stored from now on; then the archived days that have earlier ones are noted.
+ */
+async function sealDefault(query: Query, table: LakeTable, name: string): Promise<void> {
+  const { signal, key } = table;
+  const options = { isolation: 'transaction', what: `sluice.${name}` } as const;
+  await withShortLock(query, sealStatement(table, name, BEGUN_SEAL), options);
+  await query(
+    `INSERT INTO sluice.lake_late (signal, day) SELECT DISTINCT $1, ${dayOfRow(key)} FROM sluice.${quoted(name)}
+     WHERE ${dayOfRow(key)} IN (SELECT day FROM sluice.lake_jobs WHERE signal = $1 AND state = 'published')`,
+    [signal],
+  );
+  const isDone = `DROP TRIGGER IF EXISTS ${SEAL} ON sluice.${quoted(name)};
+    ALTER TRIGGER ${BEGUN_SEAL} ON sluice.${quoted(name)} RENAME TO ${SEAL}`;
+  await withShortLock(query, isDone, options);
 }
 
 /**

@@ -8,6 +8,8 @@ import { columnOf, dateOf, DROP_TRIES, type Partition, type PartitionedTable, wi
 
 /** Raised by our own statement. */
 const KEPT = 'SL002';
+/** A job of the archive whose day has been sealed, or will be, and may have records in no file. */
+const IS_UNFINISHED = "state = 'planned' AND replaces IS NULL";
 /** Why a partition is kept that `sluice restore-day` brought back or kept. */
 export const RESTORED = 'it is restored';
 
@@ -28,6 +30,8 @@ function reasonFor(table: PartitionedTable, { name, day }: Partition, conditions
     WHEN NOT EXISTS (SELECT FROM sluice.${name}) THEN NULL
     WHEN NOT EXISTS (SELECT FROM sluice.lake_jobs WHERE ${isDay} AND state = 'published')
       THEN 'it is not archived yet'
+    WHEN EXISTS (SELECT FROM sluice.lake_jobs WHERE ${isDay} AND ${IS_UNFINISHED})
+      THEN 'it is being archived'
     WHEN EXISTS (SELECT FROM sluice.lake_late WHERE ${isDay})
       THEN 'records that arrived late are not archived yet'
     WHEN NOT ${isSealed(`'sluice.${name}'::regclass`)}
@@ -87,6 +91,7 @@ export async function unarchivedDays(
        SELECT DISTINCT ${dayOfRow(columnOf(table))} AS day FROM sluice.${table.name}_default WHERE received_at < to_timestamp($1::float8 / 1000)) d
      WHERE day < (now() AT TIME ZONE 'UTC')::date AND (
        NOT EXISTS (SELECT FROM sluice.lake_jobs j WHERE j.signal = $2 AND j.day = d.day AND state = 'published')
+       OR EXISTS (SELECT FROM sluice.lake_jobs j WHERE j.signal = $2 AND j.day = d.day AND ${IS_UNFINISHED})
        OR EXISTS (SELECT FROM sluice.lake_late l WHERE l.signal = $2 AND l.day = d.day)
        OR NOT ${isSealed(`'sluice.${table.name}_default'::regclass`)})
      ORDER BY 1`,

@@ -5,11 +5,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { STEPS } from '../../../src/archive/archive-day.ts';
 import type { OwnCommands } from '../../../src/component/capabilities/own-commands.ts';
 import { ArchiveRuns } from '../../../src/exporters/postgres/archive-runs.ts';
 import { Retention } from '../../../src/exporters/postgres/retention.ts';
 import { Database } from '../../../src/extensions/postgres/database.ts';
-import { DAY_MS, makeScene } from '../../support/archive-scene.ts';
+import { DAY_MS, linesOfLake, linesOfView, makeScene } from '../../support/archive-scene.ts';
 import { rowOf, storeRow, storeRows } from '../../support/archive-rows.ts';
 import { sluice } from '../../support/command-line.ts';
 import { startExecutable } from '../../support/executable.ts';
@@ -97,6 +98,55 @@ t.test('rows of the default partition are removed only when they are in the arch
   await query("DELETE FROM sluice.maintenance_state WHERE name LIKE '%_default'");
   t.same(await expire(), []);
   t.equal(await countOf('spans_default'), 0);
+});
+
+/** As after a backup was restored. */
+async function removeSeals(): Promise<void> {
+  const seals = await query(
+    `SELECT format('DROP TRIGGER %I ON %s', tgname, tgrelid::regclass) AS drop FROM pg_trigger
+     WHERE tgname LIKE 'sluice\\_archive%' AND NOT tgisinternal`,
+  );
+  for (const each of seals) await query(String(each['drop']));
+}
+
+t.test('records of tables without a seal are archived and kept when a run ends at any step', async (t) => {
+  const stored: string[] = [];
+  const requireAll = async (places: readonly (readonly string[])[], what: string): Promise<void> => {
+    const found = new Set(places.flat().map((line) => String(JSON.parse(line).span_id).replace('\\x', '')));
+    t.same(
+      stored.filter((id) => !found.has(id)),
+      [],
+      what,
+    );
+  };
+  const inLake = () => linesOfLake(scene, 'spans', ['span_id']);
+  const rounds = [null, ...STEPS.slice(0, 3)].flatMap((step) => [
+    { step, starts: ['of a day with a partition'] },
+    { step, starts: ['1', '200000000000000'] },
+  ]);
+  // At first the days are archived.
+  for (const { step, starts } of rounds) {
+    await scene.openDays();
+    await removeSeals();
+    for (const start of starts) {
+      const row = rowOf('spans', 0);
+      if (starts.length > 1) row['start_time_unix_nano'] = start;
+      stored.push(String(row['span_id']).slice(2));
+      await storeRow(scene, 'spans', row);
+    }
+    const fail = (at: string): void => {
+      if (at === step) throw new Error('interrupted');
+    };
+    if (step !== null) await t.rejects(run({ report: fail }), /interrupted/u);
+    await query("DELETE FROM sluice.maintenance_state WHERE name LIKE '%_default'");
+    await expire();
+    await requireAll(
+      [await inLake(), await linesOfView(scene, 'spans', ['span_id'])],
+      `nothing is lost before ${step}`,
+    );
+    await run();
+    await requireAll([await inLake()], `all is archived after a run that ended before ${step}`);
+  }
 });
 
 t.test('one of several daemons runs the archive, once in an interval', async (t) => {
