@@ -1,7 +1,6 @@
 /** Days that come back from the archive: each value and each record once, kept by retention, and not archived again. */
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { archivedFiles } from '../../src/archive/reading/archived-files.ts';
 import {
@@ -22,7 +21,7 @@ import { postgresConfig } from '../support/postgres-daemon.ts';
 t.setTimeout(300_000);
 
 const scene = await makeScene(t);
-const { query, run, openDays } = scene;
+const { query, run, openDays, untilWaiting } = scene;
 const { expire, close } = archivedTables(scene.url);
 t.teardown(close);
 const SIGNALS = TABLES.map(([signal]) => signal);
@@ -183,18 +182,6 @@ t.test('a day is restored while its records arrive all the time', async (t) => {
     'with equal values',
   );
 });
-
-/** Resolves when a statement with this text waits for a lock, or when the work has ended. */
-async function untilWaiting(work: Promise<unknown>, text = ''): Promise<void> {
-  let isOver = false;
-  const end = (): void => {
-    isOver = true;
-  };
-  work.then(end, end);
-  const waiting = `SELECT FROM pg_stat_activity
-    WHERE datname = current_database() AND wait_event_type = 'Lock' AND position($1 IN query) > 0`;
-  while (!isOver && (await query(waiting, [text])).length === 0) await pause(1);
-}
 
 t.test('a partition that the daemon creates at the same moment is filled', async (t) => {
   await dropDays();

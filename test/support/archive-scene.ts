@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { type ArchivedFile, type Session, type Work } from '../../src/archive/archive-day.ts';
 import { archive } from '../../src/archive/archive.ts';
@@ -34,6 +35,8 @@ export interface Scene {
   run(changes?: Partial<Work>): Promise<readonly ArchivedFile[]>;
   /** The files of the lake, by their keys. */
   files(): readonly string[];
+  /** Resolves when a statement with this text waits for a lock, or when the work has ended. */
+  untilWaiting(work: Promise<unknown>, text?: string): Promise<void>;
 }
 
 /** With the partitions of closed days. */
@@ -85,6 +88,16 @@ export async function makeScene(t: Teardown): Promise<Scene> {
       readdirSync(lake, { recursive: true, encoding: 'utf8' })
         .filter((name) => name.endsWith('.parquet'))
         .sort(),
+    untilWaiting: async (work, text = '') => {
+      let isOver = false;
+      const end = (): void => {
+        isOver = true;
+      };
+      work.then(end, end);
+      const waiting = `SELECT FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock' AND position($1 IN query) > 0`;
+      while (!isOver && (await client.query(waiting, [text])).rows.length === 0) await pause(1);
+    },
   };
 }
 

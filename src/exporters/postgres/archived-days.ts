@@ -78,9 +78,19 @@ export async function forgetRestored(query: Query, { name }: PartitionedTable): 
 }
 
 /**
- * The days that have ended and of which rows of the default partition, received before the time, may be in no file of
- * the archive. Days to come, of clocks that are ahead, are left out: they may never be archived.
+ * Whether records of a day `d.day` in the default partition may be in no file of the archive. Days to come, of clocks
+ * that are ahead, are left out: they may never be archived.
  */
+export function isUnarchived({ name }: PartitionedTable): string {
+  const isDay = `signal = '${name}' AND day = d.day`;
+  return `(d.day < (now() AT TIME ZONE 'UTC')::date AND (
+    NOT EXISTS (SELECT FROM sluice.lake_jobs WHERE ${isDay} AND state = 'published')
+    OR EXISTS (SELECT FROM sluice.lake_jobs WHERE ${isDay} AND ${IS_UNFINISHED})
+    OR EXISTS (SELECT FROM sluice.lake_late WHERE ${isDay})
+    OR NOT ${isSealed(`'sluice.${name}_default'::regclass`)}))`;
+}
+
+/** The days of which rows of the default partition, received before the time, may be in no file of the archive. */
 export async function unarchivedDays(
   query: Query,
   table: PartitionedTable,
@@ -88,14 +98,10 @@ export async function unarchivedDays(
 ): Promise<readonly string[]> {
   const { rows } = await query(
     `SELECT to_char(day, 'YYYY-MM-DD') AS day FROM (
-       SELECT DISTINCT ${dayOfRow(columnOf(table))} AS day FROM sluice.${table.name}_default WHERE received_at < to_timestamp($1::float8 / 1000)) d
-     WHERE day < (now() AT TIME ZONE 'UTC')::date AND (
-       NOT EXISTS (SELECT FROM sluice.lake_jobs j WHERE j.signal = $2 AND j.day = d.day AND state = 'published')
-       OR EXISTS (SELECT FROM sluice.lake_jobs j WHERE j.signal = $2 AND j.day = d.day AND ${IS_UNFINISHED})
-       OR EXISTS (SELECT FROM sluice.lake_late l WHERE l.signal = $2 AND l.day = d.day)
-       OR NOT ${isSealed(`'sluice.${table.name}_default'::regclass`)})
-     ORDER BY 1`,
-    [cutoffMs, table.name],
+       SELECT DISTINCT ${dayOfRow(columnOf(table))} AS day FROM sluice.${table.name}_default
+       WHERE received_at < to_timestamp($1::float8 / 1000)) d
+     WHERE ${isUnarchived(table)} ORDER BY 1`,
+    [cutoffMs],
   );
   return rows.map(({ day }) => String(day));
 }

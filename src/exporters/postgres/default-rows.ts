@@ -7,6 +7,7 @@ import { dayOfRow } from '../../component/archived-day.ts';
 import type { Logger } from '../../component/logger.ts';
 import type { Query } from '../../component/capabilities/postgres.ts';
 import type { ObservedTime } from './observed-time.ts';
+import { isUnarchived } from './archived-days.ts';
 import { columnOf, type PartitionedTable } from './partitions.ts';
 
 const BATCH = 5000;
@@ -17,13 +18,15 @@ export interface DefaultExpiry {
   readonly time: ObservedTime;
   /** Days of which no row is removed, as YYYY-MM-DD. */
   readonly keptDays: readonly string[];
+  /** Rows are removed only when they are in the archive. */
+  readonly isArchived: boolean;
   readonly logger: Logger;
 }
 
 export async function expireDefault(
   query: Query,
   table: PartitionedTable,
-  { time, keptDays, logger }: DefaultExpiry,
+  { time, keptDays, isArchived, logger }: DefaultExpiry,
 ): Promise<void> {
   const [cutoff, name] = [time.cutoff(table.retentionMs), `${table.name}_default`];
   const { rows } = await query(
@@ -32,19 +35,32 @@ export async function expireDefault(
   );
   const last = (rows[0]?.['last'] ?? null) as number | null;
   if (last !== null) await mend(query, table, { before: Math.min(last, cutoff), nowMs: time.nowMs }, logger);
-  const expired = `received_at < to_timestamp($1::float8 / 1000) AND ${dayOfRow(columnOf(table))} <> ALL ($2::date[])`;
-  const done = await inBatches((limit) =>
-    query(
-      `DELETE FROM sluice.${name} WHERE ${expired} AND ctid = ANY (ARRAY(
-         SELECT ctid FROM sluice.${name} WHERE ${expired} LIMIT ${limit}))`,
+  const day = dayOfRow(columnOf(table));
+  const isPast = 'received_at < to_timestamp($1::float8 / 1000)';
+  // Asked again for each batch: records may have arrived since the days were listed.
+  const kept = isArchived ? `SELECT day FROM (SELECT DISTINCT day FROM batch) d WHERE ${isUnarchived(table)}` : '';
+  let skipped = 0;
+  const done = await inBatches(async (limit) => {
+    const result = await query(
+      `WITH batch AS MATERIALIZED (
+         SELECT ctid AS place, ${day} AS day FROM sluice.${name} WHERE ${isPast} AND ${day} <> ALL ($2::date[]) LIMIT ${limit}),
+       removed AS (
+         DELETE FROM sluice.${name} WHERE ${isPast} AND ctid = ANY (ARRAY(
+           SELECT place FROM batch ${kept === '' ? '' : `WHERE day NOT IN (${kept})`})) RETURNING 1)
+       SELECT (SELECT count(*) FROM batch)::float8 AS found, (SELECT count(*) FROM removed)::float8 AS removed`,
       [cutoff, keptDays],
-    ),
-  );
-  if (!done) return;
+    );
+    const [found, removed] = [Number(result.rows[0]?.['found']), Number(result.rows[0]?.['removed'])];
+    skipped += found - removed;
+    return { rowCount: removed };
+  });
+  if (!done || skipped > 0) return;
   await query(
-    `INSERT INTO sluice.maintenance_state VALUES ($1, jsonb_build_object('cutoff', $2::float8))
+    `INSERT INTO sluice.maintenance_state SELECT $1, jsonb_build_object('cutoff', least($2::float8, (
+       SELECT extract(epoch FROM min(received_at))::float8 * 1000 FROM sluice.${name}
+       WHERE received_at < to_timestamp($2::float8 / 1000) AND ${day} = ANY ($3::date[]))))
      ON CONFLICT (name) DO UPDATE SET state = excluded.state`,
-    [name, cutoff],
+    [name, cutoff, keptDays],
   );
 }
 

@@ -52,6 +52,8 @@ export class Retention {
   readonly #isArchived: boolean;
   #failures = 0;
   #held = 0;
+  /** Whether the last expiry left days past their retention. */
+  #isKeeping = false;
 
   /** `isArchived`: days are dropped only when they are in the archive. */
   constructor(
@@ -111,14 +113,15 @@ export class Retention {
     if (time === undefined) return;
     const failures = this.#failures;
     this.#held = 0;
+    this.#isKeeping = false;
     for (const table of this.#tables) {
       await this.#step(`the search for old days of ${table.name}`, () => this.#dropDays(table, time));
       await this.#step(`expiry of sluice.${table.name}_default`, () =>
         this.#database.session(this.#limits, (query) => this.#expireDefault(query, table, time)),
       );
     }
-    // Rows that could not be removed still refer to them.
-    if (this.#failures === failures)
+    // Rows that are kept, or could not be removed, still refer to them.
+    if (this.#failures === failures && !this.#isKeeping)
       await this.#step('expiry of resources and scopes', () => this.#expireContents(time));
     await this.#step('expiry of claims on traces', () => this.#expireTraces(time));
     await this.#step('expiry of usage by month', () =>
@@ -205,6 +208,7 @@ export class Retention {
         const reason = await this.#database.session(PARTITION_LIMITS, (query) =>
           dropUnlessKept(query, table, partition, conditions),
         );
+        this.#isKeeping ||= reason !== null;
         if (reason === null) dropped.push(partition.name);
         else if (reason !== RESTORED) kept.set(reason, [...(kept.get(reason) ?? []), dateOf(partition.day)]);
       });
@@ -216,11 +220,13 @@ export class Retention {
   async #expireDefault(query: Query, table: PartitionedTable, time: ObservedTime): Promise<void> {
     const days = this.#isArchived ? await unarchivedDays(query, table, time.cutoff(table.retentionMs)) : [];
     if (days.length > 0) this.#hold(table, days, 'rows of the default partition are not archived yet');
-    await expireDefault(query, table, { time, keptDays: days, logger: this.#logger });
+    const isArchived = this.#isArchived;
+    await expireDefault(query, table, { time, keptDays: days, isArchived, logger: this.#logger });
   }
 
   #hold({ name }: PartitionedTable, days: readonly string[], reason: string): void {
     this.#held += days.length;
+    this.#isKeeping = true;
     this.#logger.warn({ table: name, days, reason }, 'days past their retention are kept until they are archived');
   }
 

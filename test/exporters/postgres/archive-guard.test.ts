@@ -5,9 +5,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import type { Query } from '../../../src/component/capabilities/postgres.ts';
 import { STEPS } from '../../../src/archive/archive-day.ts';
 import type { OwnCommands } from '../../../src/component/capabilities/own-commands.ts';
 import { ArchiveRuns } from '../../../src/exporters/postgres/archive-runs.ts';
+import { expireDefault } from '../../../src/exporters/postgres/default-rows.ts';
 import { Retention } from '../../../src/exporters/postgres/retention.ts';
 import { Database } from '../../../src/extensions/postgres/database.ts';
 import { DAY_MS, linesOfLake, linesOfView, makeScene } from '../../support/archive-scene.ts';
@@ -57,6 +59,7 @@ const dayOf = (row: Readonly<Record<string, string | null>>): string =>
 t.test('a day is dropped only when all of its records are in the archive', async (t) => {
   const first = rowOf('spans', 0);
   await storeRow(scene, 'spans', first);
+  await query("INSERT INTO sluice.resources VALUES ('x', 'demo', '{}', '2020-01-01')");
   await storeRows(scene, 'logs', 1);
   const reason = 'it is not archived yet';
   t.match(await expire(), [
@@ -65,6 +68,7 @@ t.test('a day is dropped only when all of its records are in the archive', async
   ]);
   t.equal(retention.heldDays, 2);
   t.same([await countOf('spans'), await countOf('logs')], [1, 1]);
+  t.equal(await countOf('resources'), 1, 'rows of kept days refer to resources');
 
   await run();
   await storeRow(scene, 'spans', { ...rowOf('spans', 0), start_time_unix_nano: first['start_time_unix_nano'] ?? null });
@@ -78,7 +82,12 @@ t.test('a day is dropped only when all of its records are in the archive', async
   await query(`ALTER TABLE sluice.${partition} DISABLE TRIGGER sluice_archive`);
   t.match(await expire(), [{ reason: 'it was changed since it was archived' }]);
   await query(`ALTER TABLE sluice.${partition} ENABLE TRIGGER sluice_archive`);
+  await query("INSERT INTO sluice.lake_restored VALUES ('spans', $1, now() + interval '1 hour')", [dayOf(first)]);
   t.same(await expire(), []);
+  t.same([await countOf('spans'), await countOf('resources')], [2, 1], 'a restored day is kept with its resources');
+  await query('DELETE FROM sluice.lake_restored');
+  t.same(await expire(), []);
+  t.equal(await countOf('resources'), 0);
   t.equal(retention.heldDays, 0);
   t.equal(await countOf('spans'), 0);
   t.same(await query('SELECT FROM pg_class WHERE relname = $1', [partition]), []);
@@ -95,7 +104,29 @@ t.test('rows of the default partition are removed only when they are in the arch
   t.match(await expire(), [{ table: 'spans', days: ['1970-01-01'] }]);
   t.equal(await countOf('spans_default'), 1, 'a clock that is ahead keeps nothing');
   await run();
+  t.same(await expire(), []);
+  t.equal(await countOf('spans_default'), 0, 'rows that were kept are not those of a clock that was wrong');
+
+  // A row that arrives, with a clock that is wrong, after the expiry has looked.
   await query("DELETE FROM sluice.maintenance_state WHERE name LIKE '%_default'");
+  await storeRow(scene, 'spans', { ...row, ...rowOf('spans', 0), start_time_unix_nano: '2', received_at: received });
+  await run();
+  const late = { ...rowOf('spans', 0), start_time_unix_nano: '3', received_at: received };
+  let isLooking = false;
+  await database.session({ statementTimeoutMs: 60_000, lockTimeoutMs: 1_000 }, async (ask) => {
+    const query: Query = async (text, values) => {
+      if (text.includes('DELETE') && !isLooking) {
+        isLooking = true;
+        await storeRow(scene, 'spans', late);
+      }
+      return ask(text, values);
+    };
+    const time = { nowMs: Date.now(), cutoff: (periodMs: number) => Date.now() - periodMs };
+    const table = { name: 'spans', key: 'nanoseconds', retentionMs: PERIOD_MS } as const;
+    await expireDefault(query, table, { time, keptDays: [], isArchived: true, logger: LOGGER });
+  });
+  t.equal(await countOf('spans_default'), 2, 'no row of a day with a late record is removed');
+  await run();
   t.same(await expire(), []);
   t.equal(await countOf('spans_default'), 0);
 });
