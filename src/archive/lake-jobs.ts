@@ -13,6 +13,7 @@
  */
 import { dayOfRow, isSealed, SEAL, SEAL_OF_PART } from '../component/archived-day.ts';
 import type { Query } from '../component/capabilities/postgres.ts';
+import { unlessDropped } from '../component/dropped-partition.ts';
 import { UserError } from '../errors.ts';
 import { literal, quoted } from './duckdb.ts';
 import type { Figures } from './figures.ts';
@@ -133,7 +134,9 @@ export async function daysOf(query: Query, table: LakeTable, name: string): Prom
 
 async function isEmpty(query: Query, partition: PartitionRow | undefined): Promise<boolean> {
   if (partition === undefined) return true;
-  return (await query(`SELECT FROM sluice.${quoted(partition.name)} LIMIT 1`)).rows.length === 0;
+  const { name } = partition;
+  const found = await unlessDropped(name, () => query(`SELECT FROM sluice.${quoted(name)} LIMIT 1`));
+  return found === null || found.rows.length === 0;
 }
 
 /** The bytes that a file of the whole day is expected to have. */
@@ -150,13 +153,14 @@ export async function seal(query: Query, { table, partition, late }: OpenDay): P
     if (day === null) await sealDefault(query, table, name);
     if (name !== partition) continue;
     const statement = sealStatement(table, name, late === null ? SEAL : SEAL_OF_PART);
-    await withShortLock(query, statement, { isolation: 'transaction', what: `sluice.${name}` });
+    const options = { isolation: 'transaction', what: `sluice.${name}` } as const;
+    await unlessDropped(name, () => withShortLock(query, statement, options));
   }
 }
 
 /**
- * The run may end before it has read all days of the default partition. A trigger of another name, which is no seal yet,
- * notes the records that are stored from now on; then the archived days that have earlier ones are noted.
+ * The run may end before it has read all days of the default partition. A trigger of another name, which is no seal
+ * yet, notes the records that are stored from now on; then the archived days that have earlier ones are noted.
  */
 async function sealDefault(query: Query, table: LakeTable, name: string): Promise<void> {
   const { signal, key } = table;
@@ -177,7 +181,10 @@ async function sealDefault(query: Query, table: LakeTable, name: string): Promis
  * restored. Not while queries keep the table locked: readers then read the files too, which takes longer.
  */
 export async function sealWhole(query: Query, { table, day, partition }: OpenDay): Promise<void> {
-  if (partition === null) return;
+  if (partition !== null) await unlessDropped(partition, () => sealComplete(query, { table, day }, partition));
+}
+
+async function sealComplete(query: Query, { table, day }: DayOfTable, partition: string): Promise<void> {
   const name = `sluice.${quoted(partition)}`;
   const { rows } = await query('SELECT FROM pg_trigger WHERE tgrelid = $1::regclass AND tgname = $2', [
     name,

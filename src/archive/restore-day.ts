@@ -11,6 +11,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isSealed } from '../component/archived-day.ts';
 import type { Query } from '../component/capabilities/postgres.ts';
+import { unlessDropped } from '../component/dropped-partition.ts';
 import { UserError } from '../errors.ts';
 import { archiveDay, type Work } from './archive-day.ts';
 import { fetchPublished, requireEqual } from './archived-file.ts';
@@ -76,11 +77,12 @@ export async function restoreTable(
     if (jobs.length === 0) return null;
     const { name } = work.statements(table.signal, day);
     const isThere = (await listPartitions(query, table)).some((each) => each.name === name);
-    const stored = isThere ? await keepComplete(query, table, { day, untilMs, name }) : null;
+    const kept = { day, untilMs, name };
+    const stored = isThere ? await unlessDropped(name, () => keepComplete(query, table, kept)) : null;
     if (stored !== null) return { signal: table.signal, day, records: stored, present: true };
     // Its records that are in the files come back with the others.
     const former = isThere && (await work.drop(table.signal, day)) !== null ? name : null;
-    const records = await restore(work, table, { day, untilMs, jobs, former });
+    const records = await unlessDropped(name, () => restore(work, table, { day, untilMs, jobs, former }));
     if (records !== null) return { signal: table.signal, day, records, present: false };
   }
   throw new UserError(

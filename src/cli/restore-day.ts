@@ -110,7 +110,7 @@ async function restoreDay(
 }
 
 /** The archive does not know how the exporter makes and drops its partitions. */
-function partitionsOf(database: Database): Pick<RestoreWork, 'statements' | 'drop'> {
+export function partitionsOf(database: Database): Pick<RestoreWork, 'statements' | 'drop'> {
   const tableOf = (name: LakeSignal): PartitionedTable => ({
     name,
     key: name === 'spans' ? 'nanoseconds' : 'timestamp',

@@ -1,5 +1,6 @@
 /** The stored data by table: oldest day, retention, next day to be dropped, size. The last lines of `sluice usage`. */
 import type { Config } from '../config/config.ts';
+import { unlessDropped } from '../component/dropped-partition.ts';
 import { formatDuration } from '../config/units.ts';
 import type { RetentionPeriods } from '../exporters/postgres/retention.ts';
 import { formatBytes, UNKNOWN } from './view/format.ts';
@@ -59,8 +60,8 @@ export async function readStoredData(reader: Reader): Promise<readonly StoredDat
 /** From the bounds of the daily partitions: a search for the oldest row would read all rows. */
 async function oldestDay({ query }: Reader, partitions: readonly string[]): Promise<string | null> {
   for (const name of partitions) {
-    const [row] = await query(`SELECT FROM sluice.${name} LIMIT 1`);
-    if (row !== undefined) return name.replace(/^.*_(\d{4})(\d\d)(\d\d)$/u, '$1-$2-$3');
+    const rows = await unlessDropped(name, () => query(`SELECT FROM sluice.${name} LIMIT 1`));
+    if (rows !== null && rows.length > 0) return name.replace(/^.*_(\d{4})(\d\d)(\d\d)$/u, '$1-$2-$3');
   }
   return null;
 }

@@ -4,6 +4,7 @@
  */
 import { dayOfRow, isSealed } from '../../component/archived-day.ts';
 import type { Query } from '../../component/capabilities/postgres.ts';
+import { unlessDropped } from '../../component/dropped-partition.ts';
 import { columnOf, dateOf, DROP_TRIES, type Partition, type PartitionedTable, withShortLocks } from './partitions.ts';
 
 /** Raised by our own statement. */
@@ -40,7 +41,7 @@ function reasonFor(table: PartitionedTable, { name, day }: Partition, conditions
 }
 
 /**
- * Drops the partition unless a condition does not hold. Returns the reason for which it is kept, or null. The last
+ * Drops the partition unless a condition does not hold. Returns why it is kept; null when it is gone. The last
  * check holds the locks of the drop, so no record can be stored, and no day restored, in between.
  */
 export async function dropUnlessKept(
@@ -50,14 +51,16 @@ export async function dropUnlessKept(
   conditions: DropConditions,
 ): Promise<string | null> {
   const reason = reasonFor(table, partition, conditions);
-  const { rows } = await query(`SELECT ${reason} AS reason`);
-  if (typeof rows[0]?.['reason'] === 'string') return rows[0]['reason'];
+  const found = await unlessDropped(partition.name, () => query(`SELECT ${reason} AS reason`));
+  const known = found?.rows[0]?.['reason'];
+  if (typeof known === 'string') return known;
   try {
     // The parent first, as each statement that writes.
     await withShortLocks(DROP_TRIES, () =>
       query(`
         DO $$ DECLARE reason text; BEGIN
           LOCK TABLE ONLY sluice.${table.name} IN ACCESS EXCLUSIVE MODE;
+          IF to_regclass('sluice.${partition.name}') IS NULL THEN RETURN; END IF;
           LOCK TABLE sluice.${partition.name} IN ACCESS EXCLUSIVE MODE;
           reason := ${reason};
           IF reason IS NOT NULL THEN RAISE SQLSTATE '${KEPT}' USING MESSAGE = reason; END IF;

@@ -3,6 +3,7 @@
  * beside ingest, without a lock that blocks writes, and then attached.
  */
 import type { Query } from '../../component/capabilities/postgres.ts';
+import { unlessDropped } from '../../component/dropped-partition.ts';
 import { withShortLocks } from './partitions.ts';
 
 const ATTACH_TRIES = 20;
@@ -32,17 +33,22 @@ const MISSING = `
 export async function buildIndexes(query: Query): Promise<readonly string[]> {
   const built: string[] = [];
   for (const row of (await query(MISSING)).rows) {
-    const name = `sluice.${row['name']}`;
-    await query(WAIT);
-    // An interrupted build leaves an index that is not valid.
-    if (row['is_valid'] === false) await query(`DROP INDEX CONCURRENTLY ${name}`);
-    if (row['is_valid'] !== true) {
-      const definition = String(row['definition']).replace(/^.*? USING /u, 'USING ');
-      await query(`CREATE INDEX CONCURRENTLY ${row['name']} ON sluice.${row['partition']} ${definition}`);
-    }
-    await query(DO_NOT_WAIT);
-    await withShortLocks(ATTACH_TRIES, () => query(`ALTER INDEX sluice.${row['index']} ATTACH PARTITION ${name}`));
-    built.push(String(row['name']));
+    const name = await unlessDropped(String(row['partition']), () => buildIndex(query, row));
+    if (name !== null) built.push(name);
   }
   return built;
+}
+
+async function buildIndex(query: Query, row: Readonly<Record<string, unknown>>): Promise<string> {
+  const name = `sluice.${row['name']}`;
+  await query(WAIT);
+  // An interrupted build leaves an index that is not valid.
+  if (row['is_valid'] === false) await query(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
+  if (row['is_valid'] !== true) {
+    const definition = String(row['definition']).replace(/^.*? USING /u, 'USING ');
+    await query(`CREATE INDEX CONCURRENTLY ${row['name']} ON sluice.${row['partition']} ${definition}`);
+  }
+  await query(DO_NOT_WAIT);
+  await withShortLocks(ATTACH_TRIES, () => query(`ALTER INDEX sluice.${row['index']} ATTACH PARTITION ${name}`));
+  return String(row['name']);
 }

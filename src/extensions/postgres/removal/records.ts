@@ -4,6 +4,7 @@
  * stay. Shared resources and scopes stay until the maintenance removes them: daemons remember which ones are stored.
  */
 import type { PostgresDatabase, Query, SessionLimits } from '../../../component/capabilities/postgres.ts';
+import { unlessDropped } from '../../../component/dropped-partition.ts';
 
 /** Null: all. */
 export interface Selection {
@@ -47,11 +48,9 @@ export async function removeRecords(
     const removed = { spans: 0, logs: 0, metricPoints: 0 };
     let sum = 0;
     for (const [key, table] of Object.entries(TABLES)) {
-      for (const partition of await partitionsOf(query, table)) {
-        for await (const count of removeFrom(query, partition, conditionOf(selection, timeOf(table)))) {
-          removed[key as keyof Removed] += count;
-          report((sum += count));
-        }
+      for await (const count of removeFrom(query, table, conditionOf(selection, timeOf(table)))) {
+        removed[key as keyof Removed] += count;
+        report((sum += count));
       }
     }
     await removeEmptyTraces(query, selection);
@@ -59,19 +58,37 @@ export async function removeRecords(
   });
 }
 
-/** Yields the number of rows of each batch. Rows that arrive later are left out. */
-async function* removeFrom(
+/**
+ * Yields the number of rows of each batch. Rows that arrive later are left out, but not those that the maintenance
+ * moves: it moves them from the default partition, which is the first here, and into partitions that are listed then.
+ */
+async function* removeFrom(query: Query, table: Table, condition: Condition): AsyncGenerator<number, void> {
+  const read = new Set<string>();
+  for (;;) {
+    const next = (await partitionsOf(query, table)).find(({ id }) => !read.has(id));
+    if (next === undefined) return;
+    read.add(next.id);
+    yield* removeFromPartition(query, next, condition);
+  }
+}
+
+async function* removeFromPartition(
   query: Query,
-  partition: string,
+  { id, name }: Partition,
   [condition, values]: Condition,
 ): AsyncGenerator<number, void> {
   const { rows } = await query(
-    `SELECT (pg_relation_size($1::regclass) / current_setting('block_size')::int8)::float8 AS pages`,
-    [partition],
+    `SELECT (pg_relation_size($1::oid) / current_setting('block_size')::int8)::float8 AS pages`,
+    [id],
   );
-  for (let page = 0; page < Number(rows[0]?.['pages']); page += BATCH_PAGES) {
+  // Null when it was dropped meanwhile.
+  const pages = Number(rows[0]?.['pages'] ?? 0);
+  for (let page = 0; page < pages; page += BATCH_PAGES) {
     const range = `ctid >= '(${page},0)' AND ctid < '(${page + BATCH_PAGES},0)'`;
-    yield (await query(`DELETE FROM ${partition} WHERE ${range} AND ${condition}`, values)).rowCount ?? 0;
+    const statement = `DELETE FROM sluice.${name} WHERE ${range} AND ${condition}`;
+    const result = await unlessDropped(name, () => query(statement, values));
+    if (result === null) return;
+    yield result.rowCount ?? 0;
   }
 }
 
@@ -106,12 +123,19 @@ async function removeEmptyTraces(query: Query, { project, environment, beforeMs 
   }
 }
 
-async function partitionsOf(query: Query, table: Table): Promise<readonly string[]> {
+interface Partition {
+  /** Another one when a partition was made again under its name. */
+  readonly id: string;
+  readonly name: string;
+}
+
+async function partitionsOf(query: Query, table: Table): Promise<readonly Partition[]> {
   const { rows } = await query(
-    'SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = $1::regclass ORDER BY 1',
-    [`sluice.${table}`],
+    `SELECT c.oid::text AS id, c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+     WHERE i.inhparent = $1::regclass ORDER BY c.relname <> $2, c.relname`,
+    [`sluice.${table}`, `${table}_default`],
   );
-  return rows.map(({ name }) => String(name));
+  return rows.map(({ id, name }) => ({ id: String(id), name: String(name) }));
 }
 
 /** Whether a table is divided by the beginning of a span or by the arrival of a record. */
