@@ -216,9 +216,14 @@ const FOR_READERS = { role: 'viewer', readToken: true, changes: false } as const
 export const readRoute = (path: string, handle: Handle): Route => ({ ...FOR_READERS, method: 'GET', path, handle });
 
 /** A GET for people only, from a role upwards. */
-export const personRoute = (path: string, role: Role, handle: Handle): Route => {
-  return { method: 'GET', path, role, readToken: false, changes: false, handle };
-};
+export const personRoute = (path: string, role: Role, handle: Handle): Route => ({
+  method: 'GET',
+  path,
+  role,
+  readToken: false,
+  changes: false,
+  handle,
+});
 
 /** A POST that changes nothing: viewers and read tokens may use it. */
 export const questionRoute = (path: string, handle: Handle): Route => ({

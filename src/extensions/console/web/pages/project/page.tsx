@@ -44,10 +44,12 @@ function Facts({ project }: { project: string }): JSX.Element {
         const { monthly_spans: quota, spans_this_month: used, newest_trace_unix_nano: newest } = own;
         return (
           <dl class="pairs">
-            <div>
-              <dt>plan</dt>
-              <dd>{own.plan}</dd>
-            </div>
+            {own.created_at === null ? null : (
+              <div>
+                <dt>plan</dt>
+                <dd>{own.plan}</dd>
+              </div>
+            )}
             <div>
               <dt>spans this month</dt>
               <dd>
