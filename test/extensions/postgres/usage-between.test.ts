@@ -79,8 +79,8 @@ function randomRecords(random: Random): readonly Stored[] {
 }
 
 const COMMON =
-  'project, environment, usage_scope, response_id, dialect, input_tokens, total_tokens, response_model, received_at, attributes';
-const columns = `project, 'default', scope, response, dialect, tokens, tokens, model, now(), '{}',
+  'project, environment, usage_scope, response_id, dialect, input_tokens, total_tokens, total_cost, response_model, received_at, attributes';
+const columns = `project, 'default', scope, response, dialect, tokens, tokens, tokens * 0.001, model, now(), '{}',
   decode(trace, 'hex'), decode(span, 'hex')`;
 const STORE = [
   `INSERT INTO sluice.spans (${COMMON}, trace_id, span_id, parent_span_id, start_time_unix_nano, category, name)
@@ -155,6 +155,21 @@ t.test('usage by time', async (t) => {
     }
     const [all] = await ask(`SELECT count(DISTINCT signal)::int AS signals FROM (${ofFunction}) f`, ['demo', traces]);
     t.equal(all?.signals, 2, 'there was something to compare');
+  });
+
+  await t.test('the totals of each trace are the sums of its usage', async (t) => {
+    const totals = `project, total_tokens, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, input_cost,
+      output_cost, total_cost`;
+    const sums = totals.replaceAll(/\w+_(?:tokens|cost)/gu, 'sum($&) AS $&');
+    const ofView = `SELECT trace_id, ${totals} FROM public.traces`;
+    for (const usage of ['trace_usage', 'counted_usage']) {
+      const summed = `SELECT encode(t.trace_id, 'hex') AS trace_id, ${totals} FROM sluice.traces t
+        LEFT JOIN (SELECT trace_id, ${sums} FROM ${usage} GROUP BY trace_id, project) u USING (trace_id, project)`;
+      t.strictSame(await ask(difference(ofView, summed), []), [], `not in ${usage}`);
+      t.strictSame(await ask(difference(summed, ofView), []), [], `only in ${usage}`);
+    }
+    const [all] = await ask('SELECT count(total_tokens)::int AS counted FROM public.traces', []);
+    t.ok(all?.counted > TRACES / 2, 'there was something to compare');
   });
 
   await t.test('windows that divide a day have its sum', async (t) => {
