@@ -1,6 +1,6 @@
 /** What the usage page can measure and group by. */
 import type { UsageFigures, UsageGroup, UsageKey } from '../../../api/shapes.ts';
-import { cost, count, tookMs } from '../../text/figures.ts';
+import { cost, count, exactly, tookMs } from '../../text/figures.ts';
 import { termOf } from '../../text/filter-text.ts';
 
 export interface Measure {
@@ -22,13 +22,13 @@ const sum = (id: string, name: string, value: Measure['value'], format: Measure[
 
 export const MEASURES: readonly Measure[] = [
   sum('cost', 'Cost', ({ total_cost }) => (total_cost === null ? null : Number(total_cost)), cost),
-  sum('calls', 'Calls', ({ call_count }) => call_count),
+  sum('calls', 'Calls', ({ call_count }) => call_count, exactly),
   sum('input', 'Input tokens', ({ input_tokens }) => input_tokens),
   sum('output', 'Output tokens', ({ output_tokens }) => output_tokens),
   sum('cached', 'Cache reads', ({ cache_read_tokens }) => cache_read_tokens),
   sum('written', 'Cache writes', ({ cache_write_tokens }) => cache_write_tokens),
   sum('reasoning', 'Reasoning tokens', ({ reasoning_tokens }) => reasoning_tokens),
-  sum('errors', 'Errors', ({ error_count }) => error_count),
+  sum('errors', 'Errors', ({ error_count }) => error_count, exactly),
   { id: 'p50', name: 'Latency p50', value: ({ p50_ms }) => p50_ms, format: tookMs, isSum: false },
   { id: 'p95', name: 'Latency p95', value: ({ p95_ms }) => p95_ms, format: tookMs, isSum: false },
   { id: 'ttft', name: 'First token', value: ({ ttft_ms }) => ttft_ms, format: tookMs, isSum: false },

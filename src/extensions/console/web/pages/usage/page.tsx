@@ -20,6 +20,16 @@ import { GROUPS, MEASURES, type Measure, filterOf, intervalOf, msOfInterval, nam
 
 /** Further groups are one series of the chart. */
 const CHARTED = 7;
+/** Columns of every table, by the ids of their measures. The chosen measure is the first column and not repeated. */
+const COLUMNS: readonly (readonly [id: string, name: string])[] = [
+  ['calls', 'Calls'],
+  ['input', 'Input'],
+  ['cached', 'Cached'],
+  ['output', 'Output'],
+  ['cost', 'Cost'],
+  ['errors', 'Errors'],
+  ['p95', 'p95'],
+];
 
 export function UsagePage({ project }: { project: string }): JSX.Element {
   const asked = useAsked(project);
@@ -174,11 +184,7 @@ function UsageTable({ usage, measure }: ViewProps): JSX.Element {
   return (
     <DataTable
       label="Usage by group"
-      columns={[
-        'Group',
-        measure.name,
-        ...['Share', 'Change', 'Calls', 'Input', 'Cached', 'Output', 'Cost', 'Errors', 'p95'],
-      ]}
+      columns={['Group', measure.name, 'Share', 'Change', ...besides(measure).map(([, name]) => name)]}
       numbersFrom={1}
     >
       {usage.series.map((series) => (
@@ -187,6 +193,8 @@ function UsageTable({ usage, measure }: ViewProps): JSX.Element {
     </DataTable>
   );
 }
+
+const besides = (measure: Measure) => COLUMNS.filter(([id]) => id !== measure.id);
 
 function UsageRow({
   series,
@@ -219,7 +227,7 @@ function UsageRow({
           </span>
         ) : null}
       </th>
-      {number(measure.format(value))}
+      <UsageCell id={measure.id} figures={own} />
       <td class="number share">
         {share === null ? '' : `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`}
         {share === null ? null : (
@@ -229,17 +237,21 @@ function UsageRow({
         )}
       </td>
       {number(before === null ? 'new' : changeOf(value, measure.value(before)))}
-      {number(exactly(own.call_count))}
-      {number(count(own.input_tokens))}
-      {number(count(own.cache_read_tokens))}
-      {number(count(own.output_tokens))}
-      <td class="number">
-        {cost(own.total_cost)}
-        {own.unpriced_count > 0 ? <span class="warn"> {exactly(own.unpriced_count)} without a price</span> : null}
-      </td>
-      <td class={`number ${own.error_count > 0 ? 'bad-text' : ''}`}>{exactly(own.error_count)}</td>
-      {number(tookMs(own.p95_ms))}
+      {besides(measure).map(([id]) => (
+        <UsageCell key={id} id={id} figures={own} />
+      ))}
     </tr>
+  );
+}
+
+function UsageCell({ id, figures }: { id: string; figures: UsageFigures }): JSX.Element {
+  const measure = MEASURES.find((each) => each.id === id);
+  const { unpriced_count: unpriced, error_count: errors } = figures;
+  return (
+    <td class={`number ${id === 'errors' && errors > 0 ? 'bad-text' : ''}`}>
+      {measure?.format(measure.value(figures))}
+      {id === 'cost' && unpriced > 0 ? <span class="warn"> {exactly(unpriced)} without a price</span> : null}
+    </td>
   );
 }
 
