@@ -1,6 +1,7 @@
 /** The list of shipped components. The configuration can add components of modules. */
 import type { Definition } from './component/definition.ts';
 import { fileExporter } from './exporters/file/file.ts';
+import { objectsExporter } from './exporters/objects/objects.ts';
 import { otlpHttpExporter } from './exporters/otlp-http/otlp-http.ts';
 import { postgresExporter } from './exporters/postgres/postgres.ts';
 import { consoleExtension } from './extensions/console/console.ts';
@@ -22,6 +23,7 @@ export const COMPONENTS: readonly Definition[] = [
   pricing,
   fileExporter,
   postgresExporter,
+  objectsExporter,
   otlpHttpExporter,
   postgresExtension,
   healthCheck,

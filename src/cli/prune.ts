@@ -28,6 +28,7 @@ import { plural } from './view/format.ts';
 /** The longest `processors.auth.cache_ttl`. */
 const REVOCATION_MS = 5_000;
 const REPORT_MS = 5_000;
+const HAS_PARTS = 'SELECT EXISTS (SELECT FROM sluice.parts WHERE $1::text IS NULL OR project = $1) AS found';
 const TRACE_ID = /^[0-9a-f]{32}$/iu;
 const DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/u;
 
@@ -52,8 +53,11 @@ export const pruneCommand: Command = {
   run: async (call) => {
     const work = choose(call);
     return withDatabase(call, 'write', async (database, opened) => {
+      const { rows } = await database.query(HAS_PARTS, [call.values.text('project') ?? null]);
       const code = await work(database);
-      if (!call.values.flag('dry-run')) await eraseArchived(call, database, opened);
+      if (call.values.flag('dry-run')) return code;
+      await eraseArchived(call, database, opened);
+      if (rows[0]?.['found'] === true) call.terminal.say('Objects of the exporter `objects` keep what they contain.');
       return code;
     });
   },

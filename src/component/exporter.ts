@@ -61,6 +61,8 @@ export interface ExporterDefinition<Options> extends Declaration<Options> {
   readonly signals: readonly Signal[];
   /** The ledger whose transactions it joins; left out when any ledger works. */
   readonly ledger?: 'postgres';
+  /** Whether a service may use only one of this type, because a second one would store each record again. */
+  readonly once?: true;
   create(options: Options, host: Host): Exporter;
 }
 

@@ -40,6 +40,7 @@ interface Mention {
 export function checkPipelines(service: Node, parts: Parts): void {
   const used = new Set<Defined>();
   const feeds = new Map<string, string>();
+  const once = new Map<string, string>();
   const pipelines = childOf(service, 'pipelines');
   const entries = pipelines?.kind === 'map' ? pipelines.entries : new Map();
   for (const [id, entry] of entries) {
@@ -52,7 +53,7 @@ export function checkPipelines(service: Node, parts: Parts): void {
           ? `write ${PIPELINE_SIGNALS.join(', ')}, optionally with /name`
           : `did you mean "${id.replace(name, near)}"?`;
       parts.diagnostics.error(entry.key, `${quote(id)} is not the id of a pipeline`, hint);
-    } else checkPipeline(id, signal, entry.value, { parts, used, feeds });
+    } else checkPipeline(id, signal, entry.value, { parts, used, feeds, once });
   }
   const extensions = mentionsIn(service, 'extensions', 'extensions', parts, used);
   checkLedger(service, extensions, { parts, used });
@@ -66,9 +67,12 @@ interface Progress {
   readonly used: Set<Defined>;
   /** Maps `receiver id, signal` to the pipeline that it feeds. */
   readonly feeds: Map<string, string>;
+  /** Maps the type of an exporter that may be used once to its id. */
+  readonly once: Map<string, string>;
 }
 
-function checkPipeline(id: string, signal: Signal, pipeline: Node, { parts, used, feeds }: Progress): void {
+function checkPipeline(id: string, signal: Signal, pipeline: Node, progress: Progress): void {
+  const { parts, used, feeds } = progress;
   const { diagnostics } = parts;
   for (const receiver of mentionsIn(pipeline, 'receivers', 'receivers', parts, used)) {
     supportsSignal(receiver, signal, diagnostics);
@@ -87,6 +91,7 @@ function checkPipeline(id: string, signal: Signal, pipeline: Node, { parts, used
   for (const exporter of mentionsIn(pipeline, 'exporters', 'exporters', parts, used)) {
     supportsSignal(exporter, signal, diagnostics);
     if (exporter.definition?.kind !== 'exporter') continue;
+    if (exporter.definition.once === true) refuseSecond(exporter, exporter.definition.type, progress);
     for (const fact of exporter.definition.requires.filter((each) => !known.has(each))) {
       diagnostics.error(
         exporter.origin,
@@ -95,6 +100,17 @@ function checkPipeline(id: string, signal: Signal, pipeline: Node, { parts, used
       );
     }
   }
+}
+
+function refuseSecond({ id, origin }: Mention, type: string, { once, parts }: Progress): void {
+  const other = once.get(type) ?? id;
+  once.set(type, other);
+  if (other === id) return;
+  parts.diagnostics.error(
+    origin,
+    `"${id}" would store again what "${other}" stores`,
+    `use one exporter of the type ${type}`,
+  );
 }
 
 /** Checks requirements from left to right. Returns the facts that are known at the end. */

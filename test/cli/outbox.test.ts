@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import t from 'tap';
 import { type Outcome, sluice as call } from '../support/command-line.ts';
 import { accept, refuse, spanNames, startRemote } from '../support/fake-remote.ts';
-import { eventually, forwarderConfig, sendSpan, startForwarder } from '../exporters/otlp-http/forwarder.ts';
+import { eventually } from '../support/eventually.ts';
+import { forwarderConfig, sendSpan, startForwarder } from '../exporters/otlp-http/forwarder.ts';
 
 t.setTimeout(300_000);
 

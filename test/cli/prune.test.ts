@@ -54,6 +54,8 @@ async function counts(project: string): Promise<readonly number[]> {
   return Object.values(row) as number[];
 }
 
+const OBJECTS = /Objects of the exporter `objects` keep what they contain/u;
+
 const old = await store(KEY, [3, 400]);
 await store(KEY, [0, 3]);
 await store(STAGING_KEY, [3]);
@@ -121,6 +123,19 @@ t.test('a period of all projects: whole days are dropped', async (t) => {
   t.same(await counts('other'), [1, 1, 1, 1, 2], 'a late span of a dropped day is stored');
 });
 
+t.test('objects are mentioned, and a removed project has no parts', async (t) => {
+  const period = ['--project', 'demo', '--before', '900d', '--yes'];
+  t.notMatch((await sluice(...period)).err, OBJECTS);
+  await daemon.query(
+    `INSERT INTO sluice.parts (object_id, first_byte, bytes, codec, signal, project, records)
+     VALUES ('a', 0, 1, 'gzip', 'spans', 'demo', 1), ('a', 1, 1, 'gzip', 'spans', 'third', 1)`,
+  );
+  t.match(await sluice(...period), { code: 0, err: OBJECTS });
+  await daemon.query("INSERT INTO sluice.projects (name) VALUES ('third')");
+  t.match(await sluice('--project', 'third', '--yes'), { code: 0, err: OBJECTS });
+  t.same(await daemon.query('SELECT project FROM sluice.parts'), [{ project: 'demo' }]);
+});
+
 t.test('a project is removed with all that belongs to it, and may be created again', async (t) => {
   const database = new Database().use({ connectionString: daemon.databaseUrl });
   t.teardown(() => database.close());
@@ -137,7 +152,7 @@ t.test('a project is removed with all that belongs to it, and may be created aga
       (SELECT count(*)::int4 FROM sluice.api_keys WHERE project = 'other') AS keys,
       (SELECT count(*)::int4 FROM sluice.replay_markers WHERE project = 'other') AS markers,
       (SELECT projects FROM sluice.people WHERE id = 'p') AS person,
-      (SELECT details ->> 'spans' FROM sluice.audit WHERE action = 'project.remove') AS audited`);
+      (SELECT details ->> 'spans' FROM sluice.audit WHERE action = 'project.remove' AND project = 'other') AS audited`);
   t.same(left, [{ projects: 0, keys: 0, markers: 0, person: ['demo'], audited: '1' }]);
   t.same(await counts('demo'), [1, 1, 1, 0, 5], 'the others stay');
   // The daemon remembers the resource as stored; it must not be lost.

@@ -44,6 +44,7 @@ export interface DaemonOptions {
   /** Replaces parts of the default configuration; `{folder}` is replaced by the test's folder. */
   readonly config: string;
   readonly definitions?: readonly Definition[];
+  /** Of the configuration and of the process. */
   readonly env?: Readonly<Record<string, string>>;
   readonly now?: () => number;
   readonly fatal?: (error: Error) => void;
@@ -103,7 +104,7 @@ export async function startDaemon(t: Teardown, options: DaemonOptions = { config
     now,
     process: {
       pid: process.pid,
-      env: {},
+      env: options.env ?? {},
       getuid: () => process.getuid?.() ?? 0,
       kill: (pid, signal) => process.kill(pid, signal),
     },

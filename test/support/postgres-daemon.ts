@@ -13,6 +13,9 @@ export interface PostgresDaemonOptions {
   readonly databaseUrl?: string;
   readonly processors?: string;
   readonly exporters?: string;
+  /** Definitions of further exporters, as YAML. */
+  readonly moreExporters?: string;
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** The test server runs without fsync, which the extension refuses by default. */
@@ -27,7 +30,7 @@ processors:
       - { key: ${STAGING_KEY}, project: demo, environment: staging }
       - { key: ${FREE_KEY}, project: free, plan: free, monthly_spans: 10 }
   environment: {}${(options.processors ?? '').includes('normalization') ? '\n  normalization: {}' : ''}
-exporters: { postgres: {}, file: { path: "{folder}/out.ndjson" } }
+exporters: { postgres: {}, file: { path: "{folder}/out.ndjson" }${options.moreExporters === undefined ? '' : `, ${options.moreExporters}`} }
 service:
   extensions: [postgres]
   telemetry: { metrics: { enabled: false } }
@@ -52,7 +55,8 @@ export async function startPostgresDaemon(
   options: PostgresDaemonOptions = {},
 ): Promise<PostgresDaemon> {
   const databaseUrl = options.databaseUrl ?? (await createDatabase(t, SERVED)).url;
-  const daemon = await startDaemon(t, { config: postgresConfig({ ...options, databaseUrl }) });
+  const config = postgresConfig({ ...options, databaseUrl });
+  const daemon = await startDaemon(t, options.env === undefined ? { config } : { config, env: options.env });
   const query = async (text: string, values: readonly unknown[] = []): Promise<readonly Record<string, unknown>[]> => {
     const client = new pg.Client({ connectionString: databaseUrl });
     await client.connect();

@@ -156,6 +156,7 @@ const postgresExporter = defineExporter({
   requires: ['cost'],
   signals: everything,
   ledger: 'postgres',
+  once: true,
   schema: object({ ratio: { type: 'number', exclusiveMinimum: 0, default: 0.5, description: 'A ratio.' } }),
   create: unused,
 });

@@ -3,8 +3,11 @@ import type { Signal } from '../../pdata/context.ts';
 import type { SharedContents } from '../../pdata/shared-contents.ts';
 import type { Capability } from './capability.ts';
 
-/** The table of a signal, or the outbox. `plain_traces`: spans with only PLAIN_SPAN_COLUMNS. */
-export type CopyTarget = Signal | 'plain_traces' | 'outbox';
+/** The table of a signal, or another one. `plain_traces`: spans with only PLAIN_SPAN_COLUMNS. */
+export type CopyTarget = Signal | 'plain_traces' | 'outbox' | 'parts';
+
+/** Of `sluice.parts`, in the order of the tuples; the other columns have defaults. */
+export const PART_COLUMNS = ['object_id', 'first_byte', 'bytes', 'codec', 'signal', 'project', 'records'] as const;
 
 export interface PostgresTransaction {
   /**
@@ -15,10 +18,10 @@ export interface PostgresTransaction {
   share(contents: readonly SharedContents[], rows: { readonly count: number; readonly bytes: number }): Promise<void>;
   /**
    * Copies rows into a table, within the ledger's transaction; may be called several times for a table. `chunks` are
-   * COPY BINARY tuples in the order of `TABLE_COLUMNS`, of PLAIN_SPAN_COLUMNS, or of the outbox's own columns, without
-   * header and trailer. They must not change until the request is settled. They are sent together with the guards or
-   * with other rows, so an error of the server appears in `TransactionHandle.flush` or in the commit. They are durable
-   * after the commit. `rowCount` is compared with the count that the server reports.
+   * COPY BINARY tuples in the order of `TABLE_COLUMNS`, of PLAIN_SPAN_COLUMNS, of PART_COLUMNS, or of the outbox's own
+   * columns, without header and trailer. They must not change until the request is settled. They are sent together with
+   * the guards or with other rows, so an error of the server appears in `TransactionHandle.flush` or in the commit.
+   * They are durable after the commit. `rowCount` is compared with the count that the server reports.
    */
   copy(target: CopyTarget, chunks: readonly Buffer[], rowCount: number): Promise<void>;
 }

@@ -30,7 +30,7 @@ import {
 } from './waiting.ts';
 import { type EncodedRows, ExporterWrites, releaseRows } from './writes.ts';
 
-const GROUP_SIZE_BOUNDS = [1, 2, 4, 8, 16];
+const GROUP_SIZE_BOUNDS = [1, 2, 4, 8, 16, 32, 64];
 /** For this time after a small request, large requests have no concurrent groups. */
 const SMALL_PRESENCE_MS = 1000;
 const SECONDS_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
@@ -39,6 +39,7 @@ interface Waiting {
   readonly claim: Claim;
   readonly encoded: readonly EncodedRows[];
   readonly bytes: number;
+  readonly isPlaced: boolean;
   readonly trace: RequestTrace | null;
   settle(outcome: Outcome): void;
 }
@@ -130,8 +131,9 @@ export class GroupCommit {
     const bytes = encoded.reduce((sum, { rows }) => sum + rows.bytes, 0);
     const heavy = this.#canBeHeavy && isHeavy({ claim, bytes });
     if (heavy && this.#failed.has(claim)) return Promise.resolve(refusal('overloaded', 'it failed a moment ago'));
+    const isPlaced = encoded.length > 0 && encoded.every(({ exporter }) => exporter.stage !== undefined);
     return new Promise((settle) => {
-      const waiting = { claim, encoded, bytes, trace, settle };
+      const waiting = { claim, encoded, bytes, isPlaced, trace, settle };
       const lane = this.#laneFor(waiting);
       if (lane === this.#small) this.#lastSmallMs = this.#now();
       (heavy ? this.#waitingHeavy : lane.waiting).push(waiting);

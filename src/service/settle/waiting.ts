@@ -6,6 +6,7 @@ import type { Claim, Kind } from '../../component/capabilities/ledger.ts';
 
 /** The limits of a group. */
 export interface GroupLimits {
+  /** A request whose rows only name a place counts a quarter. */
   readonly requests: number;
   /** Bytes of rows. */
   readonly bytes: number;
@@ -22,11 +23,21 @@ export const LARGE_GROUP: GroupLimits = { requests: 16, bytes: 8388608, items: 1
 export const SMALL_GROUP: GroupLimits = { requests: 16, bytes: 4194304, items: 8192 };
 const SMALL_REQUEST = { bytes: SMALL_GROUP.bytes / 8, items: SMALL_GROUP.items / 8 };
 
+/**
+ * Measured: without rows, groups of 64 take less time than those of 16 with rows, and cost less a request than small
+ * ones.
+ */
+const PLACED_REQUEST = 0.25;
+
 export interface Weighed {
   readonly claim: Claim;
+  /** Whether all of its rows were staged, and only name a place. */
+  readonly isPlaced?: boolean;
   /** The bytes of its rows. */
   readonly bytes: number;
 }
+
+const requestsOf = ({ isPlaced }: Weighed): number => (isPlaced === true ? PLACED_REQUEST : 1);
 
 const itemsOf = ({ claim }: Weighed): number => claim.recordCount + claim.traces.length;
 
@@ -41,6 +52,7 @@ export const isLarge = (one: Weighed): boolean => exceeds(one, SMALL_REQUEST);
 
 interface Sums {
   count: number;
+  requests: number;
   bytes: number;
   items: number;
 }
@@ -60,7 +72,7 @@ interface ProjectRequests<T> {
 export class WaitingRequests<T extends Weighed> {
   /** In the order in which projects are served. No list is empty. */
   readonly #projects: ProjectRequests<T>[] = [];
-  readonly #sums: Sums = { count: 0, bytes: 0, items: 0 };
+  readonly #sums: Sums = { count: 0, requests: 0, bytes: 0, items: 0 };
   readonly #limits: GroupLimits;
 
   constructor(limits: GroupLimits) {
@@ -74,7 +86,7 @@ export class WaitingRequests<T extends Weighed> {
   /** Whether the waiting requests fill a group. */
   get isWhole(): boolean {
     const { requests, bytes, items } = this.#limits;
-    return this.#sums.count >= requests || this.#sums.bytes >= bytes || this.#sums.items >= items;
+    return this.#sums.requests >= requests || this.#sums.bytes >= bytes || this.#sums.items >= items;
   }
 
   push(one: T): void {
@@ -103,7 +115,7 @@ export class WaitingRequests<T extends Weighed> {
    */
   take(choice: Choice): T[] {
     const group: T[] = [];
-    const sums: Sums = { count: 0, bytes: 0, items: 0 };
+    const sums: Sums = { count: 0, requests: 0, bytes: 0, items: 0 };
     let kind: Kind | null = null;
     for (let index = 0; index < this.#projects.length; ) {
       const { project, list } = this.#projects[index] as ProjectRequests<T>;
@@ -118,7 +130,7 @@ export class WaitingRequests<T extends Weighed> {
       this.#remove(index);
       add(sums, next, 1);
       group.push(next);
-      if (sums.count >= this.#limits.requests) break;
+      if (sums.requests >= this.#limits.requests) break;
     }
     return group;
   }
@@ -146,6 +158,7 @@ export class WaitingRequests<T extends Weighed> {
 
 function add(sums: Sums, one: Weighed, sign: 1 | -1): void {
   sums.count += sign;
+  sums.requests += sign * requestsOf(one);
   sums.bytes += sign * one.bytes;
   sums.items += sign * itemsOf(one);
 }

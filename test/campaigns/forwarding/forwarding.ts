@@ -5,7 +5,8 @@ import t from 'tap';
 import { accept, spanNames, startRemote } from '../../support/fake-remote.ts';
 import { freePort, openFolder, startExecutable } from '../../support/executable.ts';
 import { createDatabase } from '../../support/postgres.ts';
-import { ask, eventually, forwarderConfig, sendSpan } from '../../exporters/otlp-http/forwarder.ts';
+import { eventually } from '../../support/eventually.ts';
+import { ask, forwarderConfig, sendSpan } from '../../exporters/otlp-http/forwarder.ts';
 
 t.setTimeout(600_000);
 

@@ -1,12 +1,10 @@
 /** A daemon on Postgres that forwards to a remote, and the helpers of its tests. */
 import pg from 'pg';
-import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
 import { type Daemon, startDaemon } from '../../support/daemon.ts';
 import { send } from '../../support/otlp-client.ts';
 import { aSpan, aTraceRequest } from '../../support/payloads.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { postgresConfig, SERVED } from '../../support/postgres-daemon.ts';
-import { PATIENCE_MS } from '../../support/patience.ts';
 
 export interface Forwarder extends Daemon {
   readonly databaseUrl: string;
@@ -57,10 +55,4 @@ export async function ask(databaseUrl: string, text: string): Promise<readonly R
 /** Sends one span and returns the status of the answer. */
 export async function sendSpan(url: string, name: string): Promise<number> {
   return (await send(url, { body: JSON.stringify(aTraceRequest([aSpan({ name })])) })).status;
-}
-
-/** Waits until the condition holds; throws after the patience of tests. */
-export async function eventually(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const held = await waitFor(async () => ((await holds()) ? true : undefined), { timeoutMs: PATIENCE_MS });
-  if (held === undefined) throw new Error(`never happened: ${what}`);
 }

@@ -5,7 +5,8 @@ import { FILE_CONFIG, KEY, OTHER_KEY, startDaemon } from '../../support/daemon.t
 import { accept, messageOf, refuse, reset, spanNames, startRemote } from '../../support/fake-remote.ts';
 import { send } from '../../support/otlp-client.ts';
 import { aGauge, aLogRequest, aMetricRequest, aSpan, aTraceRequest } from '../../support/payloads.ts';
-import { eventually, type Forwarder, HASTY, sendSpan, startForwarder } from './forwarder.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type Forwarder, HASTY, sendSpan, startForwarder } from './forwarder.ts';
 
 t.setTimeout(300_000);
 

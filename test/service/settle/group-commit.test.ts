@@ -139,6 +139,33 @@ t.test('groups are limited by requests and by bytes', async (t) => {
   t.same(exporter.groups, [16, 16, 9, 1, 1]);
 });
 
+t.test('four times as many requests share a group when their rows only name a place', async (t) => {
+  const exporter = Object.assign(new GatedExporter(), { stage: async () => someRows() });
+  const commit = groupCommit();
+  const settle = (exporters: readonly Exporter[]) =>
+    commit.settle(
+      aClaim(),
+      exporters.map((exporter) => ({ exporter, rows: someRows() })),
+    );
+  const staged = Array.from({ length: 70 }, () => settle([exporter]));
+  for (let group = 0; group < 2; group++) await exporter.proceed();
+  await Promise.all(staged);
+  const other = new GatedExporter();
+  const both = Array.from({ length: 20 }, () => settle([exporter, other]));
+  for (let group = 0; group < 2; group++) {
+    await exporter.proceed();
+    await other.proceed();
+  }
+  await Promise.all(both);
+  t.same(
+    [exporter.groups, other.groups],
+    [
+      [64, 6, 16, 4],
+      [16, 4],
+    ],
+  );
+});
+
 /** A ledger with a concurrent group. Groups stay open until the test ends them, in any order. */
 class TwoLanes implements Ledger {
   readonly concurrentGroups = 2;

@@ -3,7 +3,7 @@
  * the opening steps, at `flush` or at its end. It counts the spans that were really stored.
  */
 import type pg from 'pg';
-import type { CopyTarget, PostgresTransaction } from '../../../component/capabilities/postgres.ts';
+import { type CopyTarget, PART_COLUMNS, type PostgresTransaction } from '../../../component/capabilities/postgres.ts';
 import { PLAIN_SPAN_COLUMNS, TABLE_COLUMNS } from '../../../pdata/columns.ts';
 import type { SharedContents } from '../../../pdata/shared-contents.ts';
 import { OUTBOX_COLUMNS } from '../outbox/tuples.ts';
@@ -20,6 +20,7 @@ const TABLES = {
   logs: { name: 'logs', columns: TABLE_COLUMNS.logs },
   metrics: { name: 'metric_points', columns: TABLE_COLUMNS.metrics },
   outbox: { name: 'outbox', columns: OUTBOX_COLUMNS.map((name) => ({ name })) },
+  parts: { name: 'parts', columns: PART_COLUMNS.map((name) => ({ name })) },
 } as const;
 
 /**

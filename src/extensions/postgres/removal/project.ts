@@ -26,6 +26,7 @@ const REST = [
   'DELETE FROM sluice.metric_points WHERE project = $1',
   'DELETE FROM sluice.traces WHERE project = $1',
   'DELETE FROM sluice.outbox WHERE project = $1',
+  'DELETE FROM sluice.parts WHERE project = $1',
   'DELETE FROM sluice.replay_markers WHERE project = $1',
   'DELETE FROM sluice.usage_months WHERE project = $1',
   'UPDATE sluice.people SET projects = array_remove(projects, $1) WHERE $1 = ANY (projects)',

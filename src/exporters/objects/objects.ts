@@ -1,0 +1,234 @@
+/**
+ * The `objects` exporter: the rows of a request are compressed, put into an object together with those of others, and
+ * its place joins the ledger's transaction as one row of `sluice.parts`.
+ */
+import type { CheckPlace, Host, OptionFault } from '../../component/component.ts';
+import { defineExporter, type Exporter, type Rows } from '../../component/exporter.ts';
+import type { TransactionHandle } from '../../component/capabilities/ledger.ts';
+import {
+  POSTGRES_DATABASE,
+  POSTGRES_TRANSACTION,
+  type PostgresDatabase,
+} from '../../component/capabilities/postgres.ts';
+import { timerOption } from '../../component/longest-wait.ts';
+import type { Histogram } from '../../component/meter.ts';
+import { Rejection, UserError } from '../../errors.ts';
+import { type ObjectStore, StoreError } from '../../object-store/object-store.ts';
+import { openStore } from '../../object-store/open-store.ts';
+import type { S3Timing } from '../../object-store/s3-request.ts';
+import type { Batch } from '../../pdata/batch.ts';
+import { ChunkPool } from '../../pdata/chunk-pool.ts';
+import { encodeInSteps } from '../../pdata/encode-rows.ts';
+import type { Steps } from '../../pdata/steps.ts';
+import { CODEC, compress } from './compress.ts';
+import { claimDay, removeOrphans } from './orphans.ts';
+import { claimPlace } from './owner.ts';
+import { tupleOf } from './part.ts';
+import { type Age, Shipper } from './shipper.ts';
+import { StoreWatch } from './watch.ts';
+
+export interface ObjectsOptions {
+  /** A folder, or s3://bucket/prefix. */
+  readonly to: string;
+  /** Milliseconds. */
+  readonly linger: number;
+}
+
+/** The shipper tries again, under another key. */
+const TIMING: S3Timing = { idleMs: 10_000, attempts: 1, pauseMs: 1 };
+/** Later, a request is not committed any more: an object without a part is removed after a day. */
+const MAX_STAGED_MS = 600_000;
+const ORPHAN_MS = 86_400_000;
+/** How often the database is asked whether orphans are to be removed. */
+const TICK_MS = 3_600_000;
+const SECONDS_BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const NOTHING = (): void => undefined;
+
+class ObjectsExporter implements Exporter {
+  readonly transactional = true;
+  readonly #host: Host;
+  readonly #pool = new ChunkPool();
+  readonly #store: ObjectStore;
+  /** For maintenance: a list of all objects is many requests, which must all succeed. */
+  readonly #patientStore: ObjectStore;
+  readonly #shipper: Shipper;
+  /** The project of encoded rows. */
+  readonly #projects = new WeakMap<Rows, string>();
+  /** Of staged rows. */
+  readonly #ages = new WeakMap<Rows, Age>();
+  readonly #seconds: Histogram;
+  #watch: StoreWatch | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  readonly #stopped = new AbortController();
+  #removal: Promise<void> = Promise.resolve();
+
+  constructor({ to, linger }: ObjectsOptions, host: Host) {
+    this.#host = host;
+    const settings = { environment: host.process.env, resolvePath: (path: string) => host.resolvePath(path) };
+    this.#store = openStore(to, { ...settings, timing: TIMING });
+    this.#patientStore = openStore(to, settings);
+    const { meter } = host;
+    this.#seconds = meter.histogram('sluice_object_seconds', 'Time one object took to be stored.', SECONDS_BOUNDS);
+    const bytes = meter.counter('sluice_object_bytes', 'Bytes of stored objects, compressed.');
+    const failures = meter.counter('sluice_object_failures', 'Puts of objects that failed, by fault.');
+    this.#shipper = new Shipper({
+      store: this.#store,
+      lingerMs: linger,
+      now: () => host.now(),
+      events: {
+        stored: (length, seconds) => {
+          bytes.add(length);
+          this.#seconds.record(seconds);
+        },
+        failed: (error) => {
+          failures.add(1, { fault: error instanceof StoreError ? error.fault : 'unknown' });
+          host.logger.warn({ error }, 'an object could not be stored');
+        },
+      },
+    });
+  }
+
+  async start(): Promise<void> {
+    const database = this.#host.capabilities.find(POSTGRES_DATABASE);
+    if (database === undefined) {
+      throw new UserError(
+        `${this.#host.id}: there is no database`,
+        'Add the postgres extension to service.extensions; it keeps the places of the objects.',
+      );
+    }
+    const watch = new StoreWatch({
+      check: () => claimPlace(this.#store, database),
+      logger: this.#host.logger,
+    });
+    this.#watch = watch;
+    if (database.isOpen) await watch.start();
+    else void database.opened.then(() => watch.start());
+    this.#timer = setInterval(() => void this.#removeOrphans(database), TICK_MS).unref();
+  }
+
+  async stop(): Promise<void> {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#watch?.stop();
+    this.#stopped.abort();
+    await this.#removal;
+    await this.#store.close();
+    await this.#patientStore.close();
+  }
+
+  healthy(): boolean {
+    return this.#watch?.cause === null;
+  }
+
+  *encode(batch: Batch): Steps<Rows> {
+    this.#refuseWhileAway();
+    const rows = yield* encodeInSteps(batch, 'ndjson', this.#pool);
+    this.#projects.set(rows, batch.context.project.name);
+    return rows;
+  }
+
+  async stage(rows: Rows): Promise<Rows> {
+    const { signal, count: records } = rows;
+    // A metric without points.
+    if (records === 0) return { signal, count: 0, bytes: 0, chunks: [], release: NOTHING };
+    const project = this.#projects.get(rows) ?? '';
+    const compressed = await compress(rows.chunks);
+    const { objectId, firstByte, age } = await this.#stored(compressed);
+    const part = { objectId, firstByte, bytes: compressed.length, codec: CODEC, signal, project, records };
+    const tuple = tupleOf(part);
+    const staged = { signal, count: records, bytes: tuple.length, chunks: [tuple], release: NOTHING };
+    this.#ages.set(staged, age);
+    return staged;
+  }
+
+  async write(group: readonly Rows[], handle: TransactionHandle): Promise<void> {
+    const transaction = handle.join(POSTGRES_TRANSACTION);
+    if (transaction === undefined) throw new Error('the ledger has no Postgres transaction to join');
+    const parts = group.filter(({ count }) => count > 0);
+    if (parts.length === 0) return;
+    if (parts.some((rows) => (this.#ages.get(rows)?.() ?? Infinity) > MAX_STAGED_MS))
+      throw new Error('an object waited too long for its commit');
+    await transaction.copy(
+      'parts',
+      parts.flatMap(({ chunks }) => chunks),
+      parts.length,
+    );
+  }
+
+  async #stored(bytes: Buffer): ReturnType<Shipper['store']> {
+    try {
+      return await this.#shipper.store(bytes);
+    } catch (error) {
+      this.#watch?.failed(error);
+      throw error;
+    }
+  }
+
+  #refuseWhileAway(): void {
+    const cause = this.#watch?.cause;
+    if (cause !== null) throw new Rejection('ingestion_failed', { cause: cause ?? 'the exporter is not started' });
+  }
+
+  /** Once a day, by one of the processes on the database. */
+  async #removeOrphans(database: PostgresDatabase): Promise<void> {
+    const { logger } = this.#host;
+    const { signal } = this.#stopped;
+    const place = { store: this.#patientStore, database };
+    const run = async (): Promise<void> => {
+      try {
+        if (!(await claimDay(place))) return;
+        await claimPlace(place.store, database);
+        const objects = await removeOrphans(place, { orphanMs: ORPHAN_MS, signal });
+        if (objects > 0) logger.info({ objects }, 'removed objects of requests that were not accepted');
+      } catch (error) {
+        if (!signal.aborted)
+          logger.warn(
+            { error },
+            'objects of requests that were not accepted could not be removed; trying again tomorrow',
+          );
+      }
+    };
+    this.#removal = this.#removal.then(run);
+    await this.#removal;
+  }
+}
+
+/** The endpoint of a store comes from the environment of the process and is checked when the exporter is created. */
+function checkPlace({ to }: ObjectsOptions, { resolvePath }: CheckPlace): readonly OptionFault[] {
+  try {
+    openStore(to, { environment: {}, resolvePath });
+    return [];
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return [{ option: ['to'], severity: 'error', message: error.message, hint: error.hint }];
+  }
+}
+
+export const objectsExporter = defineExporter<ObjectsOptions>({
+  type: 'objects',
+  summary: 'Stores every record in objects of a folder or a bucket, named by the transaction of its replay marker.',
+  stability: 'development',
+  schema: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      to: {
+        type: 'string',
+        minLength: 1,
+        default: './data/objects',
+        description: 'A folder, or s3://bucket/prefix.',
+      },
+      linger: timerOption(
+        0,
+        '250ms',
+        'How long a request waits for others of its object. 0: only while another object is stored.',
+      ),
+    },
+  },
+  example: 'to: ./data/objects',
+  requires: ['project', 'environment'],
+  signals: ['traces', 'logs', 'metrics'],
+  ledger: 'postgres',
+  once: true,
+  check: checkPlace,
+  create: (options, host) => new ObjectsExporter(options, host),
+});

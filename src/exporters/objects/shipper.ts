@@ -1,0 +1,145 @@
+/**
+ * Collects the compressed rows of requests and puts several of them as one immutable object. An object is put when it
+ * is large enough, or some time after its first request arrived. A few puts run at once; while all of them run, objects
+ * grow. A put that failed may have written, so the next try has a new id: what the first one wrote has no part then.
+ */
+import { randomInt } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ObjectStore } from '../../object-store/object-store.ts';
+import { CODEC } from './compress.ts';
+import { keyOf, newObjectId } from './object-key.ts';
+
+/** Where the rows of one request are. */
+export interface Stored {
+  readonly objectId: Buffer;
+  readonly firstByte: number;
+  readonly age: Age;
+}
+
+/** How long ago the put of an object began, in milliseconds. */
+export type Age = () => number;
+
+/** Measured: larger objects cost no less. */
+const MAX_OBJECT_BYTES = 8388608;
+const MAX_PUTS = 4;
+const MAX_TRIES = 3;
+/** The pause before the second try at most; twice as long before the third. */
+const PAUSE_MS = 400;
+
+export interface ShipperEvents {
+  /** An object is stored. */
+  stored(bytes: number, seconds: number): void;
+  /** One try has failed. */
+  failed(error: unknown): void;
+}
+
+export interface ShipperParts {
+  readonly store: Pick<ObjectStore, 'put'>;
+  /** How long a request waits for others, in milliseconds. 0: as long as another put runs. */
+  readonly lingerMs: number;
+  readonly events: ShipperEvents;
+  /** Unix milliseconds. */
+  now(): number;
+}
+
+interface Waiting {
+  readonly bytes: Buffer;
+  readonly sinceMs: number;
+  resolve(stored: Stored): void;
+  reject(error: unknown): void;
+}
+
+export class Shipper {
+  readonly #parts: ShipperParts;
+  readonly #waiting: Waiting[] = [];
+  #waitingBytes = 0;
+  #puts = 0;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(parts: ShipperParts) {
+    this.#parts = parts;
+  }
+
+  /** Resolves when the bytes are stored. Rejects with the error of the last try. */
+  store(bytes: Buffer): Promise<Stored> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ bytes, sinceMs: performance.now(), resolve, reject });
+      this.#waitingBytes += bytes.length;
+      this.#shipDue();
+    });
+  }
+
+  #shipDue(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    while (this.#puts < MAX_PUTS && this.#isDue()) void this.#ship(this.#take());
+    const [first] = this.#waiting;
+    if (first === undefined || this.#puts === MAX_PUTS || this.#parts.lingerMs === 0) return;
+    const dueMs = first.sinceMs + this.#parts.lingerMs - performance.now();
+    this.#timer = setTimeout(() => this.#shipDue(), Math.max(0, dueMs));
+  }
+
+  #isDue(): boolean {
+    const [first] = this.#waiting;
+    if (first === undefined) return false;
+    const { lingerMs } = this.#parts;
+    if (this.#waitingBytes >= MAX_OBJECT_BYTES) return true;
+    return lingerMs === 0 ? this.#puts === 0 : performance.now() - first.sinceMs >= lingerMs;
+  }
+
+  /** The oldest requests. One that is larger than an object is an object of its own. */
+  #take(): readonly Waiting[] {
+    let bytes = 0;
+    let count = 0;
+    for (const one of this.#waiting) {
+      if (count > 0 && bytes + one.bytes.length > MAX_OBJECT_BYTES) break;
+      bytes += one.bytes.length;
+      count++;
+    }
+    this.#waitingBytes -= bytes;
+    return this.#waiting.splice(0, count);
+  }
+
+  async #ship(group: readonly Waiting[]): Promise<void> {
+    this.#puts++;
+    try {
+      const { objectId, age } = await this.#put(Buffer.concat(group.map(({ bytes }) => bytes)));
+      let firstByte = 0;
+      for (const { bytes, resolve } of group) {
+        resolve({ objectId, firstByte, age });
+        firstByte += bytes.length;
+      }
+    } catch (error) {
+      for (const { reject } of group) reject(error);
+    }
+    this.#puts--;
+    this.#shipDue();
+  }
+
+  async #put(body: Buffer): Promise<Pick<Stored, 'objectId' | 'age'>> {
+    const { store, events, now } = this.#parts;
+    for (let attempt = 1; ; attempt++) {
+      const objectId = newObjectId(now());
+      const begun = performance.now();
+      const age = ageFrom(now);
+      try {
+        await store.put(keyOf(objectId, CODEC), body, { ifAbsent: true });
+        events.stored(body.length, (performance.now() - begun) / 1000);
+        return { objectId, age };
+      } catch (error) {
+        events.failed(error);
+        if (attempt === MAX_TRIES) throw error;
+      }
+      const most = PAUSE_MS * attempt;
+      await pause(randomInt(Math.ceil(most / 2), most + 1));
+    }
+  }
+}
+
+/**
+ * The monotonic clock of some systems stops while they sleep, and the other clock can be set. The longer time counts.
+ */
+function ageFrom(now: () => number): Age {
+  const [monotonicMs, clockMs] = [performance.now(), now()];
+  return () => Math.max(performance.now() - monotonicMs, now() - clockMs);
+}

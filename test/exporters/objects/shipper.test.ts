@@ -1,0 +1,137 @@
+// Objects: which requests share one, when it is put, and what follows a put that failed.
+import t from 'tap';
+import { Shipper, type Stored } from '../../../src/exporters/objects/shipper.ts';
+import { idOf } from '../../../src/exporters/objects/object-key.ts';
+import type { ObjectBody } from '../../../src/object-store/object-store.ts';
+import { StoreError } from '../../../src/object-store/object-store.ts';
+
+const MIB = 1048576;
+
+/** A store whose puts wait until the test ends them. */
+class GatedStore {
+  readonly puts: { readonly key: string; readonly body: Buffer }[] = [];
+  readonly #open: ((failure: Error | null) => void)[] = [];
+
+  put(key: string, body: ObjectBody): Promise<void> {
+    this.puts.push({ key, body: body as Buffer });
+    return new Promise((resolve, reject) =>
+      this.#open.push((failure) => (failure === null ? resolve() : reject(failure))),
+    );
+  }
+
+  async end(failure: Error | null = null): Promise<void> {
+    while (this.#open.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    this.#open.shift()?.(failure);
+    for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+function shipperOver(store: GatedStore, lingerMs: number, now = Date.now) {
+  const events: string[] = [];
+  const shipper = new Shipper({
+    store,
+    lingerMs,
+    now,
+    events: {
+      stored: (bytes) => void events.push(`stored ${bytes}`),
+      failed: (error) => void events.push((error as Error).message),
+    },
+  });
+  return { shipper, events };
+}
+
+const bytes = (text: string): Buffer => Buffer.from(text);
+const texts = ({ puts }: GatedStore): readonly string[] => puts.map(({ body }) => body.toString());
+
+t.test(
+  'without a linger a request is put at once, and those that arrive meanwhile share the next object',
+  async (t) => {
+    const store = new GatedStore();
+    const { shipper } = shipperOver(store, 0);
+    const first = shipper.store(bytes('one'));
+    const later = [shipper.store(bytes('two')), shipper.store(bytes('three'))];
+    t.same(texts(store), ['one']);
+    await store.end();
+    t.same(texts(store), ['one', 'twothree']);
+    await store.end();
+    const stored = await Promise.all([first, ...later]);
+    t.same(
+      stored.map(({ firstByte }) => firstByte),
+      [0, 0, 3],
+    );
+    t.same(
+      stored.map(({ objectId }) => objectId),
+      [0, 1, 1].map((put) => idOf(store.puts[put]?.key ?? '')),
+      'each request knows its object',
+    );
+  },
+);
+
+t.test('with a linger requests wait for others', async (t) => {
+  const store = new GatedStore();
+  const { shipper } = shipperOver(store, 20);
+  const all = [shipper.store(bytes('one')), shipper.store(bytes('two'))];
+  t.same(texts(store), []);
+  await store.end();
+  await Promise.all(all);
+  t.same(texts(store), ['onetwo']);
+});
+
+t.test('a full object is put before its time, at most four at once, and a large request is an object', async (t) => {
+  const store = new GatedStore();
+  const { shipper } = shipperOver(store, 60_000);
+  const half = Buffer.alloc(5 * MIB);
+  const all = Array.from({ length: 10 }, () => shipper.store(half));
+  const large = shipper.store(Buffer.alloc(20 * MIB));
+  t.same(
+    store.puts.map(({ body }) => body.length / MIB),
+    [5, 5, 5, 5],
+    'two halves are more than an object',
+  );
+  for (let put = 0; put < 11; put++) await store.end();
+  await Promise.all([...all, large]);
+  t.equal(store.puts.length, 11);
+  t.equal(store.puts.at(-1)?.body.length, 20 * MIB);
+});
+
+t.test('a put that failed is repeated under a new key, because it may have written', async (t) => {
+  const store = new GatedStore();
+  const { shipper, events } = shipperOver(store, 0);
+  const stored = shipper.store(bytes('one'));
+  await store.end(new StoreError('unavailable', 'no answer'));
+  await store.end(new StoreError('exists', 'taken'));
+  await store.end();
+  const { objectId } = await stored;
+  t.equal(new Set(store.puts.map(({ key }) => key)).size, 3);
+  t.same(objectId, idOf(store.puts[2]?.key ?? ''));
+  t.same(events, ['no answer', 'taken', 'stored 3']);
+});
+
+t.test('after three tries the requests of the object are refused, and the next object is put', async (t) => {
+  const store = new GatedStore();
+  const { shipper } = shipperOver(store, 0);
+  const refused = t.rejects(shipper.store(bytes('one')), { message: 'third' });
+  const next = shipper.store(bytes('two'));
+  const alsoNext = shipper.store(bytes('three'));
+  for (const message of ['first', 'second', 'third']) await store.end(new StoreError('unavailable', message));
+  await refused;
+  await store.end();
+  await Promise.all([next, alsoNext]);
+  t.same(texts(store), ['one', 'one', 'one', 'twothree']);
+});
+
+t.test('the age is that of the put that succeeded, by the clock that went further', async (t) => {
+  const store = new GatedStore();
+  let now = 1000;
+  const { shipper } = shipperOver(store, 0, () => now);
+  const storing: Promise<Stored> = shipper.store(bytes('one'));
+  now += 5_000_000;
+  await store.end(new StoreError('unavailable', 'slow'));
+  await store.end();
+  const { age } = await storing;
+  t.ok(age() < 1_000_000, 'not from the first try');
+  now += 3_600_000;
+  t.ok(age() >= 3_600_000, 'a machine that slept');
+  now -= 7_200_000;
+  t.ok(age() >= 0, 'a clock that was set back');
+});
