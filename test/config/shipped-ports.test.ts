@@ -8,13 +8,19 @@ const portsIn = (text: string): readonly string[] =>
 /** The default of service.telemetry.metrics.endpoint. */
 const METRICS = '8888';
 
-t.test('the Collector and the default daemon share no port', async (t) => {
+t.test('the Collectors before and behind the default daemon share no port with it', async (t) => {
   const ours = [...portsIn(read('sluice.yaml')), METRICS];
   const theirs = portsIn(read('otelcol.yaml'));
   t.strictSame([...ours].sort(), ['13133', '4317', '4318', '4319', '8888']);
   t.equal(theirs.length, 3);
+  const toKafka = portsIn(read('otelcol-kafka.yaml'));
+  t.equal(toKafka.length, 2);
   t.strictSame(
     theirs.filter((port) => ours.includes(port)),
+    [],
+  );
+  t.strictSame(
+    toKafka.filter((port) => [...ours, ...theirs].includes(port)),
     [],
   );
 });
