@@ -212,13 +212,16 @@ async function dropDays(database: Database, beforeMs: number): Promise<number> {
   try {
     for (const table of tables)
       for (const day of await partitions.past(table, beforeMs)) {
-        await partitions.drop(day);
+        await partitions.drop(table, day);
         days++;
       }
     return days;
   } catch (error) {
     if (!isLockTimeout(error)) throw error;
-    throw new UserError('a day could not be locked: a backup or a long query reads it', 'Run the command again later.');
+    throw new UserError(
+      'a day could not be locked: a backup or a long query reads it, or the maintenance moves rows',
+      'Run the command again later.',
+    );
   }
 }
 

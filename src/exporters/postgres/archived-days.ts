@@ -5,7 +5,15 @@
 import { dayOfRow, isSealed } from '../../component/archived-day.ts';
 import type { Query } from '../../component/capabilities/postgres.ts';
 import { unlessDropped } from '../../component/dropped-partition.ts';
-import { columnOf, dateOf, DROP_TRIES, type Partition, type PartitionedTable, withShortLocks } from './partitions.ts';
+import {
+  columnOf,
+  dateOf,
+  DROP_TRIES,
+  lockForDrop,
+  type Partition,
+  type PartitionedTable,
+  withShortLocks,
+} from './partitions.ts';
 
 /** Raised by our own statement. */
 const KEPT = 'SL002';
@@ -55,11 +63,10 @@ export async function dropUnlessKept(
   const known = found?.rows[0]?.['reason'];
   if (typeof known === 'string') return known;
   try {
-    // The parent first, as each statement that writes.
     await withShortLocks(DROP_TRIES, () =>
       query(`
         DO $$ DECLARE reason text; BEGIN
-          LOCK TABLE ONLY sluice.${table.name} IN ACCESS EXCLUSIVE MODE;
+          ${lockForDrop(table)};
           IF to_regclass('sluice.${partition.name}') IS NULL THEN RETURN; END IF;
           LOCK TABLE sluice.${partition.name} IN ACCESS EXCLUSIVE MODE;
           reason := ${reason};

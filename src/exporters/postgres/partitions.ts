@@ -87,24 +87,15 @@ export class Partitions {
     return (await this.list(table)).filter(({ day }) => (day + 1) * DAY_MS <= cutoffMs);
   }
 
-  async drop({ name }: Partition): Promise<void> {
+  async drop(table: PartitionedTable, { name }: Partition): Promise<void> {
     await this.#database.session(PARTITION_LIMITS, async (query) => {
-      await withShortLocks(DROP_TRIES, () => query(`DROP TABLE IF EXISTS sluice.${name}`));
+      const statement = `DO $$ BEGIN ${lockForDrop(table)}; DROP TABLE IF EXISTS sluice.${name}; END $$`;
+      await withShortLocks(DROP_TRIES, () => query(statement));
     });
   }
 
-  async list({ name }: PartitionedTable): Promise<readonly Partition[]> {
-    const { rows } = await this.#database.query(
-      `SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = $1::regclass`,
-      [`sluice.${name}`],
-    );
-    return rows.flatMap(({ relname }) => {
-      const match = /_(\d{4})(\d\d)(\d\d)$/.exec(String(relname));
-      if (match === null) return [];
-      return [
-        { day: dayOf(Date.UTC(Number(match[1]), Number(match[2]) - 1, Number(match[3]))), name: String(relname) },
-      ];
-    });
+  list(table: PartitionedTable): Promise<readonly Partition[]> {
+    return listPartitions(this.#database.query.bind(this.#database), table);
   }
 
   /** Today first, then the days to come: ingest needs these. Past days are for late spans. */
@@ -118,6 +109,28 @@ export class Partitions {
     return [...ahead, ...past].filter((day) => !existing.has(day));
   }
 }
+
+export async function listPartitions(query: Query, { name }: PartitionedTable): Promise<readonly Partition[]> {
+  const { rows } = await query(
+    `SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = $1::regclass`,
+    [`sluice.${name}`],
+  );
+  return rows.flatMap(({ relname }) => {
+    const match = /_(\d{4})(\d\d)(\d\d)$/.exec(String(relname));
+    if (match === null) return [];
+    return [{ day: dayOf(Date.UTC(Number(match[1]), Number(match[2]) - 1, Number(match[3]))), name: String(relname) }];
+  });
+}
+
+/**
+ * Statements of PL/pgSQL before a drop: the parent first, as each statement that writes. The copy of a default
+ * partition takes no rows of days that had a partition when it was made (`rewrite.ts`), so none is dropped meanwhile.
+ */
+export const lockForDrop = ({ name }: PartitionedTable): string => `
+  LOCK TABLE ONLY sluice.${name} IN ACCESS EXCLUSIVE MODE;
+  IF to_regclass('sluice.${name}_default_next') IS NOT NULL THEN
+    RAISE SQLSTATE '${LOCK_NOT_AVAILABLE}' USING MESSAGE = 'rows are moved out of sluice.${name}_default';
+  END IF`;
 
 /**
  * One statement: while the database comes back, the event loop may be busy with refusals, and each round trip waits for

@@ -183,7 +183,7 @@ export class Retention {
       // Further days, so that a rewrite does not run every day.
       for (let day = last + 1; missing.length < DAYS_PER_REWRITE; day++) missing.push(day);
       const started = performance.now();
-      await rewriteDefault(query, table, { existing, missing });
+      await rewriteDefault(query, table, missing);
       const seconds = Math.round((performance.now() - started) / 1000);
       this.#logger.info(
         { table: table.name, days: missing.map(dateOf), seconds },

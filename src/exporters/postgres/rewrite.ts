@@ -19,6 +19,7 @@ import {
   columnOf,
   creation,
   inTransaction,
+  listPartitions,
   type PartitionedTable,
   partitionName,
   release,
@@ -35,14 +36,15 @@ const CONSTRAINT = 'days';
 export const DAYS_PER_REWRITE = 4;
 
 /** The days that have partitions, and those to be created. */
-export interface Days {
+interface Days {
   readonly existing: readonly number[];
   readonly missing: readonly number[];
 }
 
-export async function rewriteDefault(query: Query, table: PartitionedTable, days: Days): Promise<void> {
+/** Opens the missing days. */
+export async function rewriteDefault(query: Query, table: PartitionedTable, missing: readonly number[]): Promise<void> {
   await abandonRewrite(query, table);
-  await withShortLocks(LOCK_TRIES, () => inTransaction(query, () => query(preparation(table, days))));
+  const days = await withShortLocks(LOCK_TRIES, () => inTransaction(query, () => prepare(query, table, missing)));
   await copyRows(query, table);
   await withShortLocks(LOCK_TRIES, () => inTransaction(query, () => query(exchange(table, days))));
   await abandonRewrite(query, table);
@@ -65,6 +67,14 @@ export async function abandonRewrite(query: Query, { name }: PartitionedTable): 
     );
   }
   if (rows[0]?.['old'] === true) await query(`DROP TABLE sluice.${name}_old`);
+}
+
+async function prepare(query: Query, table: PartitionedTable, missing: readonly number[]): Promise<Days> {
+  // No day is dropped between the list and the end of the transaction.
+  await query(`LOCK TABLE ONLY sluice.${table.name} IN ACCESS SHARE MODE`);
+  const days = { existing: (await listPartitions(query, table)).map(({ day }) => day), missing };
+  await query(preparation(table, days));
+  return days;
 }
 
 function preparation(table: PartitionedTable, { existing, missing }: Days): string {

@@ -3,6 +3,7 @@
 import t from 'tap';
 import { dayOf, type PartitionedTable, Partitions } from '../../../src/exporters/postgres/partitions.ts';
 import type { PostgresDatabase, Query, SessionLimits } from '../../../src/component/capabilities/postgres.ts';
+import { rewriteDefault } from '../../../src/exporters/postgres/rewrite.ts';
 import { Retention, type RetentionPeriods } from '../../../src/exporters/postgres/retention.ts';
 import { Database } from '../../../src/extensions/postgres/database.ts';
 import { longTest } from '../../support/long.ts';
@@ -96,6 +97,31 @@ t.test('the days of a large default partition open while spans are stored and de
   t.equal((await figures(database))?.['in_default'], 910);
   const { rows } = await database.query("SELECT relname FROM pg_class WHERE relname ~ '_(next|old)$'");
   t.strictSame(rows, []);
+});
+
+t.test('no day is dropped while rows are copied, so that its late spans are stored', async (t) => {
+  const { database, partitions } = await scene(t);
+  const today = dayOf(Date.now());
+  await partitions.open(SPANS, Date.now() - days(10));
+  await database.query(STORE, ['tomorrow', today + 1, 100]);
+  const old = today - 12;
+  const oldDay = (await partitions.list(SPANS)).find(({ day }) => day === old);
+  if (oldDay === undefined) throw new Error('there is no old day');
+  let tried = 0;
+  await database.session({ statementTimeoutMs: 60_000, lockTimeoutMs: 1_000 }, async (ask) => {
+    const query: Query = async (text, values) => {
+      if (/WITH batch/u.test(text) && tried++ === 0) {
+        await t.rejects(partitions.drop(SPANS, oldDay), { code: '55P03' });
+        await database.query(STORE, ['late', old, 1]);
+      }
+      return ask(text, values);
+    };
+    await rewriteDefault(query, SPANS, [today + 1]);
+  });
+  t.equal(tried > 0, true);
+  await partitions.drop(SPANS, oldDay);
+  await database.query(STORE, ['late', old, 1]);
+  t.strictSame(await figures(database), { stored: 101, different: 101, in_default: 1 });
 });
 
 longTest(
