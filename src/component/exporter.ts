@@ -61,8 +61,11 @@ export interface ExporterDefinition<Options> extends Declaration<Options> {
   readonly signals: readonly Signal[];
   /** The ledger whose transactions it joins; left out when any ledger works. */
   readonly ledger?: 'postgres';
-  /** Whether a service may use only one of this type, because a second one would store each record again. */
-  readonly once?: true;
+  /**
+   * How many of this type may be used. `pipeline`: one in a pipeline, because a second one would store its records
+   * again. `service`: one, because a second one would share its state in the database. Left out: any number.
+   */
+  readonly once?: 'pipeline' | 'service';
   create(options: Options, host: Host): Exporter;
 }
 

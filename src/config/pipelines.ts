@@ -2,6 +2,7 @@
  * Checks how the parts fit together: every reference exists, every pipeline is complete, each processor's requirements
  * are provided by earlier processors and what it precedes by later ones, and every defined component is used.
  */
+import type { ExporterDefinition } from '../component/exporter.ts';
 import type { ProcessorDefinition } from '../component/processor.ts';
 import type { Definition } from '../component/definition.ts';
 import { parsePipelineId } from './component-id.ts';
@@ -40,7 +41,7 @@ interface Mention {
 export function checkPipelines(service: Node, parts: Parts): void {
   const used = new Set<Defined>();
   const feeds = new Map<string, string>();
-  const once = new Map<string, string>();
+  const single = new Map<string, string>();
   const pipelines = childOf(service, 'pipelines');
   const entries = pipelines?.kind === 'map' ? pipelines.entries : new Map();
   for (const [id, entry] of entries) {
@@ -53,7 +54,7 @@ export function checkPipelines(service: Node, parts: Parts): void {
           ? `write ${PIPELINE_SIGNALS.join(', ')}, optionally with /name`
           : `did you mean "${id.replace(name, near)}"?`;
       parts.diagnostics.error(entry.key, `${quote(id)} is not the id of a pipeline`, hint);
-    } else checkPipeline(id, signal, entry.value, { parts, used, feeds, once });
+    } else checkPipeline(id, signal, entry.value, { parts, used, feeds, single });
   }
   const extensions = mentionsIn(service, 'extensions', 'extensions', parts, used);
   checkLedger(service, extensions, { parts, used });
@@ -67,8 +68,8 @@ interface Progress {
   readonly used: Set<Defined>;
   /** Maps `receiver id, signal` to the pipeline that it feeds. */
   readonly feeds: Map<string, string>;
-  /** Maps the type of an exporter that may be used once to its id. */
-  readonly once: Map<string, string>;
+  /** Maps the type of an exporter that may be used once, or `pipeline type`, to its id. */
+  readonly single: Map<string, string>;
 }
 
 function checkPipeline(id: string, signal: Signal, pipeline: Node, progress: Progress): void {
@@ -91,7 +92,7 @@ function checkPipeline(id: string, signal: Signal, pipeline: Node, progress: Pro
   for (const exporter of mentionsIn(pipeline, 'exporters', 'exporters', parts, used)) {
     supportsSignal(exporter, signal, diagnostics);
     if (exporter.definition?.kind !== 'exporter') continue;
-    if (exporter.definition.once === true) refuseSecond(exporter, exporter.definition.type, progress);
+    refuseSecond(id, exporter, exporter.definition, progress);
     for (const fact of exporter.definition.requires.filter((each) => !known.has(each))) {
       diagnostics.error(
         exporter.origin,
@@ -102,15 +103,22 @@ function checkPipeline(id: string, signal: Signal, pipeline: Node, progress: Pro
   }
 }
 
-function refuseSecond({ id, origin }: Mention, type: string, { once, parts }: Progress): void {
-  const other = once.get(type) ?? id;
-  once.set(type, other);
+function refuseSecond(
+  pipeline: string,
+  { id, origin }: Mention,
+  { type, once }: ExporterDefinition<unknown>,
+  { single, parts }: Progress,
+): void {
+  if (once === undefined) return;
+  const place = once === 'service' ? type : `${pipeline} ${type}`;
+  const other = single.get(place) ?? id;
+  single.set(place, other);
   if (other === id) return;
-  parts.diagnostics.error(
-    origin,
-    `"${id}" would store again what "${other}" stores`,
-    `use one exporter of the type ${type}`,
-  );
+  const message =
+    once === 'service'
+      ? `"${id}" cannot be used beside "${other}"`
+      : `"${id}" would store again what "${other}" stores`;
+  parts.diagnostics.error(origin, message, `use one exporter of the type ${type} in a ${once}`);
 }
 
 /** Checks requirements from left to right. Returns the facts that are known at the end. */

@@ -156,7 +156,7 @@ const postgresExporter = defineExporter({
   requires: ['cost'],
   signals: everything,
   ledger: 'postgres',
-  once: true,
+  once: 'pipeline',
   schema: object({ ratio: { type: 'number', exclusiveMinimum: 0, default: 0.5, description: 'A ratio.' } }),
   create: unused,
 });
@@ -168,6 +168,7 @@ const tracesOnly = defineExporter({
   requires: [],
   signals: ['traces'],
   schema: object({}),
+  once: 'service',
   create: unused,
 });
 

@@ -228,7 +228,7 @@ export const objectsExporter = defineExporter<ObjectsOptions>({
   requires: ['project', 'environment'],
   signals: ['traces', 'logs', 'metrics'],
   ledger: 'postgres',
-  once: true,
+  once: 'service',
   check: checkPlace,
   create: (options, host) => new ObjectsExporter(options, host),
 });

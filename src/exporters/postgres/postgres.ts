@@ -214,6 +214,6 @@ export const postgresExporter = defineExporter<PostgresExporterOptions>({
   example: 'retention: { spans: 30d, logs: 30d, metrics: 90d }',
   requires: ['project', 'environment'],
   signals: ['traces', 'logs', 'metrics'],
-  once: true,
+  once: 'pipeline',
   create: (options, host) => new PostgresExporter(options, host),
 });
