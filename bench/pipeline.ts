@@ -1,9 +1,9 @@
 /**
- * The whole daemon with all its processors at full speed: into the synced file, and into the tables of an embedded
- * Postgres compared with `psql \copy` of the same number of rows of the same form into the same tables. The sides
- * alternate by slice.
+ * The whole daemon with all its processors at full speed: into the synced file, into the tables of an embedded Postgres
+ * compared with `psql \copy` of the same number of rows of the same form into the same tables, and into objects in a
+ * folder, of which the tables have only the places. The sides alternate by slice.
  *
- *   node dist/bench/pipeline.js [--rounds 7] [--only 'file'|'tables']
+ *   node dist/bench/pipeline.js [--rounds 7] [--only file|tables|objects]
  *
  * Needs psql and stdbuf in the PATH. `of COPY` is the time of psql for the same number of rows divided by ours: client,
  * daemon and server share the machine, so with few cores it depends on the processor time that is left for the server.
@@ -37,6 +37,12 @@ const PROJECT = { name: 'bench', plan: 'paid', monthlySpans: null, privacy: new 
 const AS_BY_DEFAULT = [
   'processors.privacy.environments.production.capture_content=true',
   'processors.privacy.redact=[]',
+];
+
+/** In the folder of the daemon. */
+const INTO_OBJECTS = [
+  'exporters.objects.linger=0s',
+  ...['traces', 'logs', 'metrics'].map((signal) => `service.pipelines.${signal}.exporters=[objects]`),
 ];
 
 interface Load {
@@ -116,9 +122,10 @@ async function intoFile(load: Load, rounds: number): Promise<void> {
   }
 }
 
-async function intoTables(load: Load, rounds: number): Promise<void> {
+async function intoDatabase(store: 'tables' | 'objects', load: Load, rounds: number): Promise<void> {
   const database = await BenchDatabase.open();
-  const daemon = await startDaemon({ url: database.url }, AS_BY_DEFAULT);
+  const settings = store === 'objects' ? [...AS_BY_DEFAULT, ...INTO_OBJECTS] : AS_BY_DEFAULT;
+  const daemon = await startDaemon({ url: database.url }, settings);
   const psql = await Psql.start(database.url);
   try {
     const [session] = (await database.database.query('SELECT pg_backend_pid() AS pid')).rows;
@@ -141,7 +148,7 @@ async function intoTables(load: Load, rounds: number): Promise<void> {
       await database.empty();
       turns.push({ ...sent, daemonSeconds, serverSeconds, copySeconds: (await copy?.()) ?? Number.NaN });
     }
-    print('tables', load, turns);
+    print(store, load, turns);
   } finally {
     await psql.stop();
     await daemon.stop();
@@ -159,7 +166,15 @@ async function copier(psql: Psql, spans: number): Promise<() => Promise<number>>
   };
 }
 
-const COLUMNS = ['into', 'body', 'spans / s', 'daemon, spans / s / core', 'of COPY', 'daemon / server'];
+const COLUMNS = [
+  'into',
+  'body',
+  'spans / s',
+  'daemon, spans / s / core',
+  'server, µs / span',
+  'of COPY',
+  'daemon / server',
+];
 
 function print(store: string, load: Load, turns: readonly Turn[]): void {
   const of = (pick: (turn: Turn) => number): number => median(turns.map(pick));
@@ -169,6 +184,10 @@ function print(store: string, load: Load, turns: readonly Turn[]): void {
     load.name,
     grouped(of(({ stored, seconds }) => (stored * load.spans) / seconds)),
     grouped(of(({ stored, daemonSeconds }) => (stored * load.spans) / daemonSeconds)),
+    orNone(
+      of(({ stored, serverSeconds }) => (serverSeconds * 1e6) / (stored * load.spans)),
+      (microseconds) => microseconds.toFixed(1),
+    ),
     orNone(
       of(({ stored, seconds, copySeconds }) => (copySeconds / SLICE_REQUESTS) * (stored / seconds)),
       percent,
@@ -196,8 +215,12 @@ async function main(): Promise<void> {
   printHead(COLUMNS, [0, 1]);
   // In this order, because a server that is started later would stay on the client's core.
   const plain = loadOf('model calls', genai, false);
-  if (values.only !== 'file') for (const load of [plain, ...compressed]) await intoTables(load, rounds);
-  if (values.only !== 'tables') for (const load of compressed) await intoFile(load, rounds);
+  const isWanted = (store: string): boolean => values.only === undefined || values.only === store;
+  for (const store of ['tables', 'objects'] as const) {
+    if (!isWanted(store)) continue;
+    for (const load of [plain, ...compressed]) await intoDatabase(store, load, rounds);
+  }
+  if (isWanted('file')) for (const load of compressed) await intoFile(load, rounds);
 }
 
 await main();

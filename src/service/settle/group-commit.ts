@@ -129,9 +129,9 @@ export class GroupCommit {
   #enqueue(claim: Claim, encoded: readonly EncodedRows[], trace: RequestTrace | null): Promise<Outcome> {
     if (this.#closed) return Promise.resolve(refusal('shutting_down'));
     const bytes = encoded.reduce((sum, { rows }) => sum + rows.bytes, 0);
+    const isPlaced = encoded.length > 0 && encoded.every(({ exporter }) => exporter.stage !== undefined);
     const heavy = this.#canBeHeavy && isHeavy({ claim, bytes });
     if (heavy && this.#failed.has(claim)) return Promise.resolve(refusal('overloaded', 'it failed a moment ago'));
-    const isPlaced = encoded.length > 0 && encoded.every(({ exporter }) => exporter.stage !== undefined);
     return new Promise((settle) => {
       const waiting = { claim, encoded, bytes, isPlaced, trace, settle };
       const lane = this.#laneFor(waiting);

@@ -2,8 +2,10 @@
  * Checks that 200 means stored once, under kills, crashes and broken connections of real daemons. The exit code is 1
  * when there are findings.
  *
- *   node dist/test/campaigns/crash/crash.js contention|duplicates|ambiguous|proxy|kill|clocks|file|database|all
- *                                           [--short] [--cycles N] [--seed N] [--only TEXT] [--root FOLDER]
+ *   node dist/test/campaigns/crash/crash.js [SCENARIO] [--short] [--cycles N] [--seed N] [--only TEXT] [--root FOLDER]
+ *
+ * The scenarios are contention, duplicates, ambiguous, proxy, kill, objects, objects-beside, clocks, file, database and
+ * all.
  */
 import { readArguments, refuseArguments } from '../../../bench/arguments.ts';
 import type { Scenario } from './scenarios/scenario.ts';

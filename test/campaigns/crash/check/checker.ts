@@ -10,10 +10,11 @@ import { checkLedger } from './ledger-rules.ts';
 import type { Store, StoredRecord } from './store.ts';
 
 /**
- * `once`: the ledger is in the store's own transaction. `at_least_once`: the store is a file that a crash or a failed
- * commit may leave with more than was acknowledged, though never with less.
+ * `once`: the ledger is in the store's own transaction. `once_a_body`: likewise, and a span that was sent again in
+ * other bytes is stored again. `at_least_once`: the store is a file that a crash or a failed commit may leave with more
+ * than was acknowledged, though never with less.
  */
-export type Guarantee = 'once' | 'at_least_once';
+export type Guarantee = 'once' | 'once_a_body' | 'at_least_once';
 
 /** What the rules read, indexed. */
 export interface Case {
@@ -91,11 +92,11 @@ function checkRows(history: BodyHistory, { rows, carriers, findings, store }: Ca
     if (missing.length > 0) findings.add('lost', `${where}: ${missing.length} of ${all.length} records are missing`);
   } else if (outcome === 'refused' && present > 0) {
     findings.add('residue', `${where}: refused, and ${present} of ${own.length} records are stored`);
-  } else if (outcome === 'open' && guarantee === 'once' && present > 0 && present < own.length) {
+  } else if (outcome === 'open' && guarantee !== 'at_least_once' && present > 0 && present < own.length) {
     findings.add('partial', `${where}: ${present} of ${own.length} records are stored`);
   }
   if (guarantee === 'at_least_once' && (history.sends > 1 || outcome !== 'stored')) return;
-  // The file exporter does not read older lines: a span that is sent again in other bytes is written twice.
+  // Files and objects are not compared with earlier ones: a span that is sent again in other bytes is written twice.
   const unique = guarantee === 'once' ? all : own;
   const twice = unique.filter((key) => (rows.get(key)?.length ?? 0) > 1);
   if (twice.length > 0) findings.add('duplicate', `${where}: ${twice.length} records are stored more than once`);

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Random } from '../../../support/generators-random.ts';
 import { COMMIT_SENT, COMMITTED, type Rule } from '../proxy/fault.ts';
 import { type Scenario, expectHits, runScenario, startLoad } from './scenario.ts';
-import type { Testbed } from '../testbed/testbed.ts';
+import type { Testbed, TestbedOptions } from '../testbed/testbed.ts';
 
 type Moment = Omit<Rule, 'fault'> & { readonly name: string };
 
@@ -23,23 +23,41 @@ const LONGEST_LIFE_MS = 600;
 /** When the message does not arrive in this time, the kill is at a random time. */
 const MOMENT_TIMEOUT_MS = 20000;
 
-export const kill: Scenario = {
-  name: 'kill',
-  summary: 'kill -9 of a daemon under load, half of them between two chosen messages',
-  cycles: { full: 100, short: 4 },
-  run: (options) =>
-    runScenario(options, { replicas: 2, exporters: 'postgres, file' }, async (testbed, findings) => {
+const killing =
+  (exporters: TestbedOptions['exporters']): Scenario['run'] =>
+  (options) =>
+    runScenario(options, { replicas: 2, exporters }, async (testbed, findings) => {
       const random = new Random(options.seed);
       const load = startLoad(testbed, options.seed);
       let atMessage = 0;
       for (let cycle = 1; cycle <= options.cycles; cycle++) {
         if (await killOnce(testbed, random, cycle)) atMessage++;
-        if (cycle % 10 === 0) options.report(`kill: ${cycle} of ${options.cycles}`);
+        if (cycle % 10 === 0) options.report(`${exporters}: ${cycle} of ${options.cycles}`);
       }
       await load.stop();
       expectHits(findings, atMessage, Math.floor(options.cycles / 2));
       return [`${atMessage} of ${options.cycles} kills at a chosen message`];
-    }),
+    });
+
+export const kill: Scenario = {
+  name: 'kill',
+  summary: 'kill -9 of a daemon under load, half of them between two chosen messages',
+  cycles: { full: 100, short: 4 },
+  run: killing('postgres, file'),
+};
+
+export const objects: Scenario = {
+  name: 'objects',
+  summary: 'the same with records in objects only',
+  cycles: { full: 100, short: 4 },
+  run: killing('objects'),
+};
+
+export const objectsBeside: Scenario = {
+  name: 'objects-beside',
+  summary: 'the same with records in objects and in PostgreSQL',
+  cycles: { full: 50, short: 4 },
+  run: killing('postgres, objects'),
 };
 
 /** Kills and restarts one replica. Returns whether it was killed at the chosen message. */

@@ -5,8 +5,19 @@ import type { Scenario } from './scenario.ts';
 import { contention } from './contention.ts';
 import { database } from './database.ts';
 import { file } from './file.ts';
-import { kill } from './kill.ts';
+import { kill, objects, objectsBeside } from './kill.ts';
 import { proxy } from './proxy.ts';
 import { duplicates } from './duplicates.ts';
 
-export const SCENARIOS: readonly Scenario[] = [contention, duplicates, ambiguous, proxy, kill, clocks, file, database];
+export const SCENARIOS: readonly Scenario[] = [
+  contention,
+  duplicates,
+  ambiguous,
+  proxy,
+  kill,
+  objects,
+  objectsBeside,
+  clocks,
+  file,
+  database,
+];

@@ -6,9 +6,11 @@ export interface ReplicaSite {
   /** URL of the database through the replica's proxy; null: the memory ledger. */
   readonly url: string | null;
   readonly exporters: string;
+  /** The place of objects. */
+  readonly objects: string;
 }
 
-export function replicaConfig({ port, url, exporters }: ReplicaSite): string {
+export function replicaConfig({ port, url, exporters, objects }: ReplicaSite): string {
   const sections = [
     url === null ? '' : `extensions: { postgres: { url: "${url}" } }`,
     `receivers: { otlp: { protocols: { http: { endpoint: "127.0.0.1:${port}" } } } }`,
@@ -20,7 +22,7 @@ export function replicaConfig({ port, url, exporters }: ReplicaSite): string {
   auth:
     keys:
 ${keysYaml()}`,
-    `exporters: {${exporters.includes('postgres') ? ' postgres: {},' : ''}${exporters.includes('file') ? ' file: { path: files/telemetry.ndjson, rotation: { max_files: 0 } },' : ''} }`,
+    `exporters: {${exporters.includes('postgres') ? ' postgres: {},' : ''}${exporters.includes('file') ? ' file: { path: files/telemetry.ndjson, rotation: { max_files: 0 } },' : ''}${exporters.includes('objects') ? ` objects: { to: ${objects}, linger: 20ms },` : ''} }`,
     `service:
   ledger: ${url === null ? 'memory' : 'postgres'}
   extensions: [${url === null ? '' : 'postgres'}]

@@ -14,10 +14,10 @@ import { type ServerAddress, urlOf } from '../../../../src/extensions/postgres/e
 import { EmbeddedServer } from '../../../../src/extensions/postgres/embedded/server.ts';
 import { check, type Guarantee } from '../check/checker.ts';
 import { Findings } from '../check/findings.ts';
-import { readNdjson, readPostgres, type Store } from '../check/store.ts';
+import { readNdjson, readObjects, readPostgres, type Store } from '../check/store.ts';
 import type { Body } from '../load/body.ts';
 import { BodyMaker } from '../load/body-maker.ts';
-import { Journal } from '../load/journal.ts';
+import { type Entry, Journal } from '../load/journal.ts';
 import { Sender } from '../load/sender.ts';
 import { FaultProxy } from '../proxy/fault-proxy.ts';
 import { replicaConfig } from './replica-config.ts';
@@ -27,7 +27,7 @@ export interface TestbedOptions {
   /** The folder with bin/ and dist/ of the product under test; this repository unless set. */
   readonly root?: string | undefined;
   readonly replicas: number;
-  readonly exporters: 'postgres' | 'postgres, file' | 'file';
+  readonly exporters: 'postgres' | 'postgres, file' | 'file' | 'objects' | 'postgres, objects';
   readonly seed: number;
   /** A kill loses unsynced writes, as a loss of power does. */
   readonly forgetfulDisk?: boolean;
@@ -59,7 +59,7 @@ interface Parts {
   readonly proxies: readonly FaultProxy[];
   readonly replicas: readonly Replica[];
   readonly journal: Journal;
-  readonly seed: number;
+  readonly options: TestbedOptions;
 }
 
 export class Testbed {
@@ -76,7 +76,7 @@ export class Testbed {
     this.folder = parts.folder;
     this.replicas = parts.replicas;
     this.proxies = parts.proxies;
-    this.maker = new BodyMaker(parts.seed);
+    this.maker = new BodyMaker(parts.options.seed);
     this.sender = new Sender(parts.journal, (body) => this.#findMarker(body));
     process.on('exit', this.#abandon);
   }
@@ -100,7 +100,7 @@ export class Testbed {
       replicas.push(await makeReplica({ number, folder, url, options }));
     }
     const journal = await Journal.create(join(folder, 'journal.ndjson'));
-    const testbed = new Testbed({ folder, database, proxies, replicas, journal, seed: options.seed });
+    const testbed = new Testbed({ folder, database, proxies, replicas, journal, options });
     try {
       // The first replica creates the schema, so they start one after the other.
       for (const replica of replicas) await replica.start();
@@ -122,12 +122,23 @@ export class Testbed {
     const findings = new Findings();
     if (this.#parts.database !== null) {
       const client = await this.#parts.database.pool.connect();
-      findings.merge(check(entries, await readPostgres(client as unknown as pg.Client)));
+      await this.#checkDatabase(entries, client as unknown as pg.Client, findings);
       client.release();
     }
     const files = await this.#files();
     if (files !== null) findings.merge(check(entries, files, 'at_least_once' satisfies Guarantee));
     return findings;
+  }
+
+  /** With only objects, the ledger belongs to their records. */
+  async #checkDatabase(entries: readonly Entry[], client: pg.Client, findings: Findings): Promise<void> {
+    const { exporters } = this.#parts.options;
+    const stored = await readPostgres(client);
+    if (exporters !== 'objects') findings.merge(check(entries, stored));
+    if (!exporters.includes('objects')) return;
+    const objects = await readObjects(client, placeOf(this.folder));
+    const ledger = exporters === 'objects' ? stored.ledger : null;
+    findings.merge(check(entries, { ...objects, ledger }, 'once_a_body' satisfies Guarantee));
   }
 
   /** `keep`: the folder stays, except for the database. */
@@ -170,6 +181,9 @@ export class Testbed {
   }
 }
 
+/** All replicas share the place of the objects. */
+const placeOf = (folder: string): string => join(folder, 'objects');
+
 async function startDatabase(folder: string): Promise<DatabaseSide> {
   const dataDir = join(folder, 'database');
   await mkdir(dataDir, { mode: 0o755 });
@@ -198,7 +212,7 @@ async function makeReplica({ number, folder, url, options }: ReplicaPlan): Promi
   await mkdir(own);
   const port = await freePort();
   const configPath = join(own, 'sluice.yaml');
-  await writeFile(configPath, replicaConfig({ port, url, exporters: options.exporters }));
+  await writeFile(configPath, replicaConfig({ port, url, exporters: options.exporters, objects: placeOf(folder) }));
   return new Replica({
     root: options.root ?? PRODUCT_ROOT,
     folder: own,
