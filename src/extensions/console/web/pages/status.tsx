@@ -127,26 +127,15 @@ function Signals({ daemon }: { daemon: StatusShape['daemon'] }): JSX.Element | n
   if (signals.length === 0) return null;
   return (
     <Part title="Records since the start">
-      <table class="data-table">
-        <thead>
-          <tr>
-            {['Signal', 'Stored', 'Refused'].map((name, at) => (
-              <th key={name} scope="col" class={at === 0 ? '' : 'number'}>
-                {name}
-              </th>
-            ))}
+      <DataTable label="Records since the start" columns={['Signal', 'Stored', 'Refused']} numbersFrom={1}>
+        {signals.map(([signal, { stored, refused }]) => (
+          <tr key={signal}>
+            <th scope="row">{signal}</th>
+            <td class="number">{exactly(Number(stored ?? 0))}</td>
+            <td class={`number ${Number(refused ?? 0) > 0 ? 'bad-text' : ''}`}>{exactly(Number(refused ?? 0))}</td>
           </tr>
-        </thead>
-        <tbody>
-          {signals.map(([signal, { stored, refused }]) => (
-            <tr key={signal}>
-              <th scope="row">{signal}</th>
-              <td class="number">{exactly(Number(stored ?? 0))}</td>
-              <td class={`number ${Number(refused ?? 0) > 0 ? 'bad-text' : ''}`}>{exactly(Number(refused ?? 0))}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </DataTable>
     </Part>
   );
 }
@@ -155,7 +144,7 @@ function RefusalRow({ refusal }: { refusal: RefusalShape }): JSX.Element {
   const { time, code, message, signal, project, key, bytes: size, address } = refusal;
   return (
     <tr>
-      <td>{dateTime(Date.parse(time))}</td>
+      <td class="moment">{dateTime(Date.parse(time))}</td>
       <td>
         <code>{code}</code>
       </td>

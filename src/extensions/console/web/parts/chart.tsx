@@ -3,8 +3,11 @@ import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import { theme, zone } from '../state/settings.ts';
+import { dateTime } from '../text/time.ts';
 
 const HEIGHT = 220;
+const DAY_S = 86_400;
+const CHARACTER_PX = 7;
 
 export interface ChartSeries {
   readonly name: string;
@@ -82,13 +85,25 @@ function optionsOf(
     legend: { show: false },
     cursor: { drag: { x: true, y: false, setScale: false }, points: { show: !isStacked } },
     scales: {
-      x: { time: true, range: (_, min, max) => [min - step * 0.6, max + step * 0.6] },
+      // The largest time is known here: uPlot shows two years around a single one.
+      x: { time: true, range: (_, min) => [min - step * 0.6, (times.at(-1) ?? min) + step * 0.6] },
       y: { range: (_, min, max) => [Math.min(0, min * 1.08), max > 0 ? max * 1.08 : min < 0 ? 0 : 1] },
     },
     ...(zone.value === 'utc' ? { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') } : {}),
     axes: [
-      { stroke: text, grid: { show: false }, ticks: grid },
-      { stroke: text, grid, ticks: { show: false }, size: 64, values: (_, values) => values.map(format) },
+      {
+        stroke: text,
+        grid: { show: false },
+        ticks: grid,
+        values: (_, splits, __, ___, apart) => momentsOf(splits, apart),
+      },
+      {
+        stroke: text,
+        grid,
+        ticks: { show: false },
+        size: (_, labels) => 16 + CHARACTER_PX * Math.max(6, ...(labels ?? []).map(({ length }) => length)),
+        values: (_, values) => values.map(format),
+      },
     ],
     series: [
       {},
@@ -109,6 +124,19 @@ function optionsOf(
       ],
     },
   };
+}
+
+/** Times as everywhere on the page. The date is below the first label of each day. `apart`: seconds between labels. */
+function momentsOf(seconds: readonly number[], apart: number): string[] {
+  let before = '';
+  return seconds.map((each) => {
+    const [date = '', time = ''] = dateTime(each * 1_000, false).split(' ');
+    const isNew = apart < DAY_S ? date !== before : date.slice(0, 4) !== before.slice(0, 4);
+    before = date;
+    if (apart >= DAY_S) return isNew ? `${date.slice(5)}\n${date.slice(0, 4)}` : date.slice(5);
+    const label = apart < 60 ? time : time.slice(0, 5);
+    return isNew ? `${label}\n${date.slice(5)}` : label;
+  });
 }
 
 /** The colour that the style sheet gives to a class in the present theme. */

@@ -2,6 +2,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { exactly } from '../text/figures.ts';
+import { visible } from '../text/visible.ts';
 import { Button, CopyButton } from './basics.tsx';
 
 const LONGEST_STRING = 2_000;
@@ -22,7 +23,7 @@ export function JsonTree({ value, open = true }: { value: unknown; open?: boolea
 }
 
 function Node({ name, value, open = false }: NodeProps): JSX.Element {
-  const label = name === null ? null : <span class="json-key">{name}: </span>;
+  const label = name === null ? null : <span class="json-key">{visible(name)}: </span>;
   if (typeof value === 'object' && value !== null) return <Branch label={label} value={value} open={open} />;
   if (typeof value === 'string') return <Text label={label} text={value} />;
   return (

@@ -66,6 +66,11 @@ export function rangeName(from: string | null, to: string | null): string {
   const start = from ?? DEFAULT_FROM;
   const preset = PRESETS.find(([value]) => value === start);
   if (preset !== undefined && (to === null || to === 'now')) return preset[1];
+  const relative = /^-(\d{1,6})([mhd])$/u.exec(start);
+  if (relative !== null && (to === null || to === 'now')) {
+    const [, length, unit = ''] = relative;
+    return `last ${length} ${{ m: 'min', h: 'h' }[unit] ?? (length === '1' ? 'day' : 'days')}`;
+  }
   const { fromMs, toMs } = rangeOf(from, to, Date.now());
   return `${shortTime(fromMs)} – ${to === null || to === 'now' ? 'now' : shortTime(toMs)}`;
 }

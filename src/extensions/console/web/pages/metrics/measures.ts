@@ -1,5 +1,6 @@
 /** What the page shows of the points of a metric. */
 import type { MetricForm, MetricKey, MetricPoint } from '../../../api/shapes.ts';
+import { visible } from '../../text/visible.ts';
 import { UNKNOWN, bytes, count, exactly, tookMs } from '../../text/figures.ts';
 
 export interface Measure {
@@ -46,6 +47,8 @@ export const MEASURES: Readonly<Record<MetricForm, readonly [Measure, ...Measure
 
 const MS: Readonly<Record<string, number>> = { s: 1_000, ms: 1, us: 1e-3, ns: 1e-6, min: 60_000, h: 3_600_000 };
 const NO_UNITS = ['', '1'];
+/** Characters of a unit beside each number. The head of the metric has all of it. */
+const LONGEST_UNIT = 12;
 
 /** Units as UCUM writes them; `{request}` is a comment. */
 export function formatOf(measure: Measure, unit: string | null): (value: number | null) => string {
@@ -57,7 +60,7 @@ export function formatOf(measure: Measure, unit: string | null): (value: number 
     if (!measure.hasUnit || NO_UNITS.includes(plain)) return short(value) + suffix;
     if (ms !== undefined && value >= 0) return tookMs(value * ms) + suffix;
     if (plain === 'By' && value >= 0) return bytes(Math.round(value)) + suffix;
-    return `${short(value)} ${plain}${suffix}`;
+    return `${short(value)} ${visible(plain.length > LONGEST_UNIT ? `${plain.slice(0, LONGEST_UNIT - 1)}…` : plain)}${suffix}`;
   };
 }
 

@@ -130,12 +130,14 @@ function Series({ metric, measure }: SeriesProps): JSX.Element {
           return (
             <tr key={at}>
               <th scope="row">
-                {at < CHARTED ? (
-                  <i class={`hue-series-${at % 8}`} aria-hidden="true">
-                    ■{' '}
-                  </i>
-                ) : null}
-                <Name text={name} />
+                <span class="series-name">
+                  {at < CHARTED ? (
+                    <i class={`hue-series-${at % 8}`} aria-hidden="true">
+                      ■
+                    </i>
+                  ) : null}
+                  <Name text={name} />
+                </span>
               </th>
               {figures.map((value, column) => (
                 <td key={column} class="number">

@@ -5,6 +5,7 @@ import { projectPath, send } from '../../data/api.ts';
 import { useChanges } from '../../data/change.ts';
 import { useAnswer } from '../../data/resource.ts';
 import { Name, Part } from '../../parts/basics.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
 import { Loaded, Problem } from '../../parts/states.tsx';
 import { may } from '../../state/session.ts';
 
@@ -32,37 +33,29 @@ export function Environments({ project }: { project: string }): JSX.Element {
           items.length === 0 ? (
             <p class="muted">No environment has sent yet.</p>
           ) : (
-            <table class="data-table">
-              <thead>
-                <tr>
-                  <th scope="col">Environment</th>
-                  <th scope="col">Content</th>
+            <DataTable label="Environments" columns={['Environment', 'Content']}>
+              {items.map(({ environment, capture_content: capture }) => (
+                <tr key={environment}>
+                  <th scope="row">
+                    <Name text={environment} />
+                  </th>
+                  <td>
+                    <select
+                      aria-label={`Content of ${environment}`}
+                      disabled={!may('editor')}
+                      value={String(capture)}
+                      onChange={(event) => void set(environment, captureOf(event.currentTarget.value))}
+                    >
+                      {CHOICES.map(([name, value]) => (
+                        <option key={name} value={String(value)}>
+                          {name}
+                        </option>
+                      ))}
+                    </select>
+                  </td>
                 </tr>
-              </thead>
-              <tbody>
-                {items.map(({ environment, capture_content: capture }) => (
-                  <tr key={environment}>
-                    <th scope="row">
-                      <Name text={environment} />
-                    </th>
-                    <td>
-                      <select
-                        aria-label={`Content of ${environment}`}
-                        disabled={!may('editor')}
-                        value={String(capture)}
-                        onChange={(event) => void set(environment, captureOf(event.currentTarget.value))}
-                      >
-                        {CHOICES.map(([name, value]) => (
-                          <option key={name} value={String(value)}>
-                            {name}
-                          </option>
-                        ))}
-                      </select>
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+              ))}
+            </DataTable>
           )
         }
       </Loaded>

@@ -88,10 +88,10 @@ function KeyTable({ items, revoke }: { items: readonly KeyShape[]; revoke: (id: 
           </th>
           <td>{key.label === null ? '–' : <Name text={key.label} />}</td>
           <td>{key.environment === null ? 'all' : <Name text={key.environment} />}</td>
-          <td>{dateTime(Date.parse(key.created_at), false)}</td>
+          <td class="moment">{dateTime(Date.parse(key.created_at), false)}</td>
           <td>
             {key.revoked_at !== null ? (
-              <span class="muted">revoked {dateTime(Date.parse(key.revoked_at), false)}</span>
+              <span class="muted moment">revoked {dateTime(Date.parse(key.revoked_at), false)}</span>
             ) : asked === key.public_id ? (
               <Button kind="danger" onClick={() => revoke(key.public_id)}>
                 Revoke now

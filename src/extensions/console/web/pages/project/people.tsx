@@ -113,7 +113,7 @@ function PeopleTable({ items, invite, remove }: PeopleTableProps): JSX.Element {
           <td>{person.role}</td>
           <td>{person.projects === null ? 'all' : <Name text={person.projects.join(', ')} />}</td>
           <td>{person.sees_content ? 'yes' : 'no'}</td>
-          <td>{person.seen_at === null ? 'never' : dateTime(Date.parse(person.seen_at), false)}</td>
+          <td class="moment">{person.seen_at === null ? 'never' : dateTime(Date.parse(person.seen_at), false)}</td>
           <td>
             <Button kind="quiet" onClick={() => invite(person)}>
               New link

@@ -129,10 +129,10 @@ function TokenTable({
             <Name text={token.creator} />
           </td>
           <td>{token.sees_content ? 'yes' : 'no'}</td>
-          <td>{token.used_at === null ? 'never' : dateTime(Date.parse(token.used_at), false)}</td>
+          <td class="moment">{token.used_at === null ? 'never' : dateTime(Date.parse(token.used_at), false)}</td>
           <td>
             {token.revoked_at !== null ? (
-              <span class="muted">revoked {dateTime(Date.parse(token.revoked_at), false)}</span>
+              <span class="muted moment">revoked {dateTime(Date.parse(token.revoked_at), false)}</span>
             ) : (
               <>
                 {token.expires_at === null ? '' : `until ${dateTime(Date.parse(token.expires_at), false)} `}

@@ -250,7 +250,9 @@ function UsageCell({ id, figures }: { id: string; figures: UsageFigures }): JSX.
   return (
     <td class={`number ${id === 'errors' && errors > 0 ? 'bad-text' : ''}`}>
       {measure?.format(measure.value(figures))}
-      {id === 'cost' && unpriced > 0 ? <span class="warn"> {exactly(unpriced)} without a price</span> : null}
+      {id === 'cost' && unpriced > 0 ? (
+        <span class="warn without-price">{exactly(unpriced)} without a price</span>
+      ) : null}
     </td>
   );
 }

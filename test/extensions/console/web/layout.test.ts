@@ -1,0 +1,159 @@
+/** Rules of layout for every page, at the widths of a phone, a tablet and a desk, with short and long values. */
+import { hash, randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
+import t, { type Test } from 'tap';
+import { makeDemo } from '../../../../src/cli/demo-application.ts';
+import { findChromium, launchChromium } from '../../../support/browser.ts';
+import { startConsole } from '../../../support/console.ts';
+import { PATIENCE_MS } from '../../../support/patience.ts';
+import { hostileTrace } from './hostile-trace.ts';
+
+const WHOLE_MS = 6 * PATIENCE_MS;
+const WIDTHS = [360, 800, 1440];
+const HEIGHT = 820;
+const BY = { id: null, name: 'a test' };
+const CONVERSATION = '"><img src=x onerror=alert(1)>';
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+type Requests = readonly { readonly path: string; readonly body: object }[];
+
+const long = (part: string, length: number): string => part.repeat(Math.ceil(length / part.length)).slice(0, length);
+
+/** The demo with a long word in place of each name that a list, a heading, a menu or an axis shows. */
+function longDemo(nowMs: number): Requests {
+  const { requests, conversation } = makeDemo(nowMs, long('environment-', 60));
+  const text = JSON.stringify(requests)
+    .replaceAll('sluice-demo', long('service-', 180))
+    .replaceAll('travel-assistant', long('agent', 280))
+    .replaceAll('demo-user', long('user@example.com/', 180))
+    .replaceAll('gpt-5-mini', `gpt-5-mini-${long('model', 150)}`)
+    .replaceAll(conversation, long('conversation/', 240))
+    .replaceAll('gen_ai.client.operation.duration', long('metric.name.', 200))
+    .replaceAll('"unit":"s"', `"unit":"${long('unit', 60)}"`)
+    .replaceAll('tool.retry', long('event.name.', 150));
+  return JSON.parse(text) as Requests;
+}
+
+/**
+ * What is beyond its frame, in the open page: the page and its parts scroll downwards only, except for tables and code,
+ * and no control is cut. Links within a text are a part of it and may end in an ellipsis.
+ */
+const BEYOND = `(() => {
+  const found = [];
+  const nameOf = (e) => (e.tagName + '.' + e.className).slice(0, 50) + ' ' + (e.getAttribute('aria-label') ?? e.textContent ?? '').slice(0, 30);
+  const width = document.documentElement.clientWidth;
+  if (document.documentElement.scrollWidth > width) found.push('the page scrolls: ' + document.documentElement.scrollWidth);
+  const scrolls = (e) => /auto|scroll/.test(getComputedStyle(e).overflowX);
+  for (const e of document.querySelectorAll('body *')) {
+    if (scrolls(e) && e.scrollWidth > e.clientWidth + 1 && !e.matches('.scroll-x, pre, .markdown table, .tabs, select, textarea, input'))
+      found.push('scrolls sideways: ' + nameOf(e) + ': ' + [...e.querySelectorAll('*')].filter((i) => i.getBoundingClientRect().right > e.getBoundingClientRect().right + 1 && i.closest('.scroll-x') === null).slice(0, 3).map(nameOf));
+  }
+  for (const e of document.querySelectorAll('button:not(.skip), a[href], input, select, textarea')) {
+    const box = e.getBoundingClientRect();
+    const style = getComputedStyle(e);
+    if (box.width === 0 || style.visibility === 'hidden' || (e.tagName === 'A' && style.display === 'inline')) continue;
+    let frame = e.parentElement;
+    while (frame !== document.body && !/hidden|clip|auto|scroll/.test(getComputedStyle(frame).overflowX)) frame = frame.parentElement;
+    if (frame.closest('.scroll-x, .tabs, .grid') !== null) continue;
+    const right = frame === document.body ? width : frame.getBoundingClientRect().right;
+    if (box.right > right + 1) found.push('is cut: ' + nameOf(e));
+    if (e.tagName === 'BUTTON' && e.scrollWidth > e.clientWidth + 1) found.push('text is cut: ' + nameOf(e));
+    if (/INPUT|SELECT/.test(e.tagName) && e.type !== 'checkbox' && box.height < 24) found.push('is flat: ' + nameOf(e));
+  }
+  for (const table of document.querySelectorAll('table')) {
+    const names = [...table.querySelectorAll('thead th')].map((e) => e.textContent).filter((name) => name !== '');
+    if (new Set(names).size < names.length) found.push('equal columns: ' + names);
+  }
+  return [...new Set(found)];
+})()`;
+
+/** Controls below 24 pixels without room around them. */
+const SMALL = `axe.run({ runOnly: ['target-size'], resultTypes: ['violations'], iframes: false, preload: false })
+  .then(({ violations }) => [...new Set(violations.flatMap(({ nodes }) => nodes.map(({ html }) => /^<[^>]{0,90}/u.exec(html)?.[0])))])`;
+
+async function checkPage(t: Test, page: Page, what: string): Promise<void> {
+  await page.evaluate(AXE);
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: HEIGHT });
+    // Charts and lists are drawn again in the frames after a change of size.
+    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+    t.same(await page.evaluate(BEYOND), [], `${what}, ${width} pixels`);
+    t.same(await page.evaluate(SMALL), [], `${what}, ${width} pixels: targets`);
+  }
+}
+
+async function post(url: string, key: string, requests: Requests): Promise<void> {
+  for (const { path, body } of requests) {
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
+    const answer = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) });
+    if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+  }
+}
+
+const traceOf = (requests: Requests): string => /"traceId":"([0-9a-f]{32})"/u.exec(JSON.stringify(requests))?.[1] ?? '';
+
+const chromium = findChromium();
+if (chromium === null) {
+  t.pass('the layout is NOT tested: there is no Chromium', { skip: 'set SLUICE_CHROMIUM to the path of a Chromium' });
+} else {
+  t.setTimeout(WHOLE_MS);
+  t.test('the layout of every page', { timeout: WHOLE_MS }, async (t) => {
+    const console = await startConsole(t, {
+      processors: 'auth, environment, normalization',
+      projects: ['shop', 'empty'],
+    });
+    const { origin, people, administration, daemon } = console;
+    const { text: key } = await administration.createKey('shop', null, long('label', 90));
+    const [now, early] = [Date.now(), Date.now() - 3_600_000];
+    const [longer, demo, hostile] = [longDemo(early), makeDemo(now, 'demo').requests, hostileTrace(now, CONVERSATION)];
+    for (const requests of [longer, demo, hostile.requests]) await post(daemon.url, key, requests);
+
+    const browser = await launchChromium(chromium);
+    t.teardown(() => browser.close());
+    const page = await (await browser.newContext({ bypassCSP: true, reducedMotion: 'reduce' })).newPage();
+    page.setDefaultTimeout(PATIENCE_MS);
+    await page.goto(`${origin}/login`);
+    await page.getByRole('button', { name: 'Log in' }).waitFor();
+    await checkPage(t, page, 'login');
+
+    const person = await people.create({ name: long('person', 60), role: 'admin' }, BY);
+    const link = randomBytes(32).toString('base64url');
+    await people.addLink(person.id, { hash: hash('sha256', link, 'buffer'), lifetimeMs: 60_000 }, BY);
+    await page.goto(`${origin}/login#${link}`);
+    await page.locator('.shell').waitFor();
+
+    const id = traceOf(longer);
+    const metric = encodeURIComponent(long('metric.name.', 200));
+    const pages: readonly (readonly [path: string, ready: string])[] = [
+      ['empty/traces', 'h1'],
+      ['shop/traces', '.grid-row'],
+      ['shop/traces?q=model:nothing', '.empty'],
+      ['shop/conversations', '.grid-row'],
+      [`shop/conversations/${encodeURIComponent(long('conversation/', 240))}`, '.message'],
+      [`shop/conversations/${encodeURIComponent(CONVERSATION)}`, '.message'],
+      ['shop/usage', '.data-table'],
+      ['shop/usage?measure=calls&group=user', '.data-table'],
+      ['shop/logs', '.grid-row'],
+      ['shop/metrics', '.data-table'],
+      [`shop/metrics?name=${metric}`, '.data-table'],
+      ['shop/project', '.data-table'],
+      ['shop/status', '.tiles'],
+      [`shop/compare?a=${id}&b=${traceOf(demo)}`, '.grid-row'],
+      ...[id, hostile.traceId].flatMap((trace) =>
+        [
+          ['timeline', '.grid-row'],
+          ['messages', '.message'],
+          ['table', '.grid-row'],
+          ['json', '.json'],
+        ].map(([view, ready]) => [`shop/traces/${trace}?view=${view}`, ready ?? ''] as const),
+      ),
+    ];
+    for (const [path, ready] of pages) {
+      await page.goto(`${origin}/p/${path}`);
+      await page.locator(ready).first().waitFor();
+      await checkPage(t, page, path.slice(0, 60));
+    }
+  });
+}
