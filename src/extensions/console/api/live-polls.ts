@@ -10,12 +10,16 @@ const LOOK_BACK_MS = 10_000;
 /** Of the newest spans; a span of long ago that arrives now is seen at the next reload of the page. */
 const NEWEST_SPANS = 5000;
 const MAX_TRACES = 500;
+/** Of a listener that reads slowly; older ones are counted. */
+const MAX_PENDING = 1000;
 /** A listener that reconnects gets at most what has changed within this time. */
 const LONGEST_ABSENCE_MS = 600_000;
 
 /** Traces that have changed, and the database's time up to which changes are known, in Unix milliseconds. */
 export interface Changes {
   readonly traces: readonly Buffer[];
+  /** How many older traces were left out, as the listener did not read for long. */
+  readonly left: number;
   readonly watermark: number;
 }
 
@@ -37,7 +41,9 @@ interface Poll {
 
 interface Watch {
   readonly listener: Listener;
+  /** The latest change last. */
   readonly pending: Map<string, Buffer>;
+  left: number;
   watermark: number;
   wake: () => void;
 }
@@ -64,9 +70,8 @@ export class LivePolls {
     const poll = this.#pollOf(listener.project);
     const now = Number((await listener.reader.query(CLOCK))[0]?.['ms']);
     const since = listener.since === null ? now : Math.max(listener.since, now - LONGEST_ABSENCE_MS);
-    const watch: Watch = { listener, pending: new Map(), watermark: since, wake: () => undefined };
-    for (const { id } of listener.since === null ? [] : await changedSince(listener, since))
-      watch.pending.set(id.toString('hex'), id);
+    const watch: Watch = { listener, pending: new Map(), left: 0, watermark: since, wake: () => undefined };
+    if (listener.since !== null) keep(watch, await changedSince(listener, since));
     poll.listeners.add(watch);
     const stop = (): void => watch.wake();
     listener.signal.addEventListener('abort', stop);
@@ -118,7 +123,7 @@ export class LivePolls {
     poll.watermark = now;
     for (const watch of poll.listeners) {
       watch.watermark = now;
-      for (const { id } of fresh) watch.pending.set(id.toString('hex'), id);
+      keep(watch, fresh);
       watch.wake();
     }
   }
@@ -132,10 +137,27 @@ async function changedSince(
   return rows.map((row) => ({ id: row['trace_id'] as Buffer, at: Number(row['at']) }));
 }
 
+/** `changed`: the latest first. */
+function keep(watch: Watch, changed: readonly { readonly id: Buffer }[]): void {
+  const { pending } = watch;
+  for (const { id } of [...changed].reverse()) {
+    const key = id.toString('hex');
+    pending.delete(key);
+    pending.set(key, id);
+  }
+  for (const key of pending.keys()) {
+    if (pending.size <= MAX_PENDING) return;
+    pending.delete(key);
+    watch.left += 1;
+  }
+}
+
 function takeChanges(watch: Watch): Changes {
-  const traces = [...watch.pending.values()];
-  watch.pending.clear();
-  return { traces, watermark: watch.watermark };
+  const { pending, left, watermark } = watch;
+  const traces = [...pending.values()];
+  pending.clear();
+  watch.left = 0;
+  return { traces, left, watermark };
 }
 
 function nextWake(watch: Watch, signal: AbortSignal): Promise<void> {

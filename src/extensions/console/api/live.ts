@@ -60,12 +60,12 @@ interface RowsQuestion {
 async function rowsOf(
   { project, reader }: RequestContext,
   { text, values }: RowsQuestion,
-  { traces }: Changes,
+  { traces, left }: Changes,
 ): Promise<string | null> {
   const [row] = await reader.query(text, [...values, traces]);
   const items = await readTraceRows(reader, project, row?.['ids'] as readonly Buffer[]);
   if (items.length === 0) return null;
-  return `{"items":[${items.join(',')}],"dropped":${Number(row?.['matched']) - items.length}}`;
+  return `{"items":[${items.join(',')}],"dropped":${Number(row?.['matched']) - items.length + left}}`;
 }
 
 /** The last parameter is the list of traces. */

@@ -38,12 +38,14 @@ interface TraceListProps {
   readonly search: Search<TraceRow> | null;
   /** Of archived days, below the rows. */
   readonly archived: JSX.Element | null;
+  /** Below the rows, where there is no search. */
+  readonly foot: JSX.Element | null;
   readonly showPending: (() => void) | null;
 }
 
 const NONE: ReadonlySet<string> = new Set();
 
-export function TraceList({ rows: found, search, archived, showPending }: TraceListProps): JSX.Element {
+export function TraceList({ rows: found, search, archived, foot, showPending }: TraceListProps): JSX.Element {
   const [active, setActive] = useState<string | null>(null);
   const [picks, setPicks] = useState(NONE);
   const [gone, setGone] = useState(NONE);
@@ -126,11 +128,7 @@ export function TraceList({ rows: found, search, archived, showPending }: TraceL
           );
         }}
         footer={
-          search === null ? (
-            <span>{exactly(rows.length)} shown, the first 100 of the range</span>
-          ) : (
-            <SearchFoot search={search} count={rows.length} what="trace" archived={archived} />
-          )
+          search === null ? foot : <SearchFoot search={search} count={rows.length} what="trace" archived={archived} />
         }
       />
     </div>

@@ -12,6 +12,7 @@ import { useKeys } from '../../state/keys.ts';
 import { clearPending, merge, pending, useLive } from '../../state/live.ts';
 import { parameter, setQuery } from '../../state/location.ts';
 import { facetsShown } from '../../state/settings.ts';
+import { exactly } from '../../text/figures.ts';
 import { type Asked, useAsked } from '../../state/asked.ts';
 import { Facets } from './facets.tsx';
 import { HistogramBar } from './histogram.tsx';
@@ -20,6 +21,8 @@ import { SetUp } from './set-up.tsx';
 import { TraceList } from './list.tsx';
 
 const PAGE = 50;
+/** Newer rows that are held while the page is live. */
+const MOST_LIVE = 1_000;
 const SORTS = [
   ['newest', 'Newest'],
   ['cost', 'Dearest'],
@@ -90,13 +93,29 @@ function NewestTraces({ asked, newest }: { asked: Asked; newest: TraceRow | null
   const { error } = search.first;
   useLive(project, { q: asked.q, env: query['env'] }, asked.isOpenEnd && error === null);
   const showPending = (): void => {
-    setAdded({ of: query, rows: merge(pending.value, live) });
+    setAdded({ of: query, rows: merge(pending.value, live).slice(0, MOST_LIVE) });
     clearPending();
   };
   // An older trace than the last loaded one comes with its page.
   const oldest = search.more ? BigInt(search.items.at(-1)?.start_time_unix_nano ?? 0) : 0n;
   const fresh = live.filter((row) => BigInt(row.start_time_unix_nano) >= oldest);
-  const rows = fresh.length === 0 ? search.items : merge(fresh, search.items);
+  // Between these and the pages below are traces that were let go.
+  const isFull = live.length >= MOST_LIVE;
+  const rows = isFull ? live : fresh.length === 0 ? search.items : merge(fresh, search.items);
+  const foot = isFull ? (
+    <>
+      <span>the newest {exactly(MOST_LIVE)} shown</span>
+      <Button
+        kind="quiet"
+        onClick={() => {
+          setAdded({ of: null, rows: [] });
+          search.first.reload();
+        }}
+      >
+        show older ones
+      </Button>
+    </>
+  ) : null;
   return (
     <Found
       search={search}
@@ -104,7 +123,13 @@ function NewestTraces({ asked, newest }: { asked: Asked; newest: TraceRow | null
       archived={archived}
       empty={<NothingMatches asked={asked} newest={newest} />}
     >
-      <TraceList rows={rows} search={search} archived={archived} showPending={showPending} />
+      <TraceList
+        rows={rows}
+        search={isFull ? null : search}
+        archived={archived}
+        foot={foot}
+        showPending={showPending}
+      />
     </Found>
   );
 }
@@ -158,7 +183,13 @@ function TopList({ asked, by }: { asked: Asked; by: string }): JSX.Element {
             <NothingMatches asked={asked} newest={null} />
           </Empty>
         ) : (
-          <TraceList rows={items} search={null} archived={null} showPending={null} />
+          <TraceList
+            rows={items}
+            search={null}
+            archived={null}
+            foot={<span>{exactly(items.length)} shown, the first 100 of the range</span>}
+            showPending={null}
+          />
         )
       }
     </Loaded>
