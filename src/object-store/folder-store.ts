@@ -3,7 +3,6 @@
  * and syncs the folder, so a crash leaves no partial object.
  */
 import { randomBytes } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { type FileHandle, link, mkdir, open, readdir, rename, rmdir, stat, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -18,6 +17,7 @@ import {
   type ObjectInfo,
   type ObjectStore,
   objectStream,
+  openBody,
   type PutOptions,
   StoreError,
   type StoreFault,
@@ -136,7 +136,7 @@ export class FolderStore implements ObjectStore {
   async #write(temporary: string, body: ObjectBody): Promise<void> {
     const handle = await this.#create(temporary);
     try {
-      await writeFile(handle, Buffer.isBuffer(body) ? body : createReadStream(body.path));
+      await writeFile(handle, openBody(body));
       await handle.sync();
     } finally {
       await handle.close();

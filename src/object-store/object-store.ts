@@ -2,9 +2,9 @@
  * The object store under the archive: immutable objects with a key, in a folder or in an S3 bucket. The contract is
  * written at the interface, and one contract test runs over every implementation.
  */
-import { createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { PassThrough, type Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 /**
@@ -28,8 +28,8 @@ export class StoreError extends Error {
   }
 }
 
-/** The bytes of an object, or a file with them. The file must not change until the put has ended. */
-export type ObjectBody = Buffer | { readonly path: string };
+/** The bytes of an object, whole or in pieces, or a file with them. They must not change until the put has ended. */
+export type ObjectBody = Buffer | readonly Buffer[] | { readonly path: string };
 
 export interface PutOptions {
   /** Fails with `exists` when the key is taken, atomically over all processes. Otherwise an object is replaced. */
@@ -128,6 +128,12 @@ export function objectStream(source: Readable, failure: (error: Error) => StoreE
   source.once('error', (error) => stream.destroy(failure(error)));
   stream.once('close', () => source.destroy());
   return source.pipe(stream);
+}
+
+/** The bytes of a body, for one reading. */
+export function openBody(body: ObjectBody): Buffer | Readable {
+  if (Buffer.isBuffer(body)) return body;
+  return 'path' in body ? createReadStream(body.path) : Readable.from(body);
 }
 
 /** An object or a range in memory. */

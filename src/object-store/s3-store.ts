@@ -6,6 +6,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Environment } from './aws-credentials.ts';
 import { elementOf, elementsOf } from './http-call.ts';
 import {
@@ -19,6 +20,7 @@ import {
   type ObjectInfo,
   type ObjectStore,
   objectStream,
+  openBody,
   type PutOptions,
   StoreError,
 } from './object-store.ts';
@@ -57,8 +59,7 @@ export class S3Store implements ObjectStore {
     const headers: Record<string, string> = { 'content-length': String(bytes), [PUT_ID]: id };
     if (ifAbsent) headers['if-none-match'] = '*';
     try {
-      const open = (): Buffer | Readable => (Buffer.isBuffer(body) ? body : createReadStream(body.path));
-      (await this.#bucket.call({ method: 'PUT', key: path, headers, body: open, sha256 })).resume();
+      (await this.#bucket.call({ method: 'PUT', key: path, headers, body: () => openBody(body), sha256 })).resume();
     } catch (error) {
       const isTaken = error instanceof StoreError && error.fault === 'exists';
       if (!isTaken || !(await this.#isOwn(path, id))) throw error;
@@ -164,10 +165,20 @@ export class S3Store implements ObjectStore {
     return path;
   }
 
-  /** A file is read once for its digest and once for the store. The second read comes from memory. */
+  /**
+   * A file is read once for its digest and once for the store. The second read comes from memory. Between pieces the
+   * event loop runs: hashing a large object takes as long as several passes.
+   */
   async #digest(path: string, body: ObjectBody): Promise<Digest> {
     const sha256 = createHash('sha256');
     if (Buffer.isBuffer(body)) return { bytes: body.length, sha256: sha256.update(body).digest('hex') };
+    if (!('path' in body)) {
+      for (const piece of body) {
+        sha256.update(piece);
+        await nextTurn();
+      }
+      return { bytes: body.reduce((sum, { length }) => sum + length, 0), sha256: sha256.digest('hex') };
+    }
     try {
       const { size } = await stat(body.path);
       if (size > MAX_OBJECT_BYTES) throw new Error(`${size} bytes are more than the 5 GiB of one put`);

@@ -59,6 +59,7 @@ const LARGE = 3_000_017;
 export const CONTRACT: readonly (readonly [string, (t: Test, open: OpenStore) => Promise<void>])[] = [
   ['an object is read as it was put, whole and in ranges', wholeAndRanges],
   ['an object of a file is read as it was', ofAFile],
+  ['an object can be put in pieces', ofPieces],
   ['a put replaces an object, and `ifAbsent` does not', replacing],
   ['of many concurrent puts with `ifAbsent` one succeeds', oneOfMany],
   ['a list has the prefix, the order of bytes, sizes and times', listing],
@@ -98,6 +99,17 @@ async function ofAFile(t: Test, open: OpenStore): Promise<void> {
   t.equal(await faultOf(store.put('other', { path: join(folder, 'absent') })), 'invalid', 'the file is missing');
   t.equal(await store.head('other'), null);
   await store.delete(['file']);
+}
+
+async function ofPieces(t: Test, open: OpenStore): Promise<void> {
+  const store = open();
+  const bytes = Buffer.alloc(LARGE, 'abcdefg');
+  await store.put('pieces', [bytes.subarray(0, 3), Buffer.alloc(0), bytes.subarray(3)], { ifAbsent: true });
+  t.ok((await readObject(store, 'pieces')).equals(bytes));
+  t.equal(await faultOf(store.put('pieces', [Buffer.from('a')], { ifAbsent: true })), 'exists');
+  await store.put('pieces', []);
+  t.equal((await store.head('pieces'))?.bytes, 0);
+  await store.delete(['pieces']);
 }
 
 async function replacing(t: Test, open: OpenStore): Promise<void> {

@@ -103,7 +103,7 @@ export class Shipper {
   async #ship(group: readonly Waiting[]): Promise<void> {
     this.#puts++;
     try {
-      const { objectId, age } = await this.#put(Buffer.concat(group.map(({ bytes }) => bytes)));
+      const { objectId, age } = await this.#put(group.map(({ bytes }) => bytes));
       let firstByte = 0;
       for (const { bytes, resolve } of group) {
         resolve({ objectId, firstByte, age });
@@ -116,7 +116,7 @@ export class Shipper {
     this.#shipDue();
   }
 
-  async #put(body: Buffer): Promise<Pick<Stored, 'objectId' | 'age'>> {
+  async #put(body: readonly Buffer[]): Promise<Pick<Stored, 'objectId' | 'age'>> {
     const { store, events, now } = this.#parts;
     for (let attempt = 1; ; attempt++) {
       const objectId = newObjectId(now());
@@ -124,7 +124,7 @@ export class Shipper {
       const age = ageFrom(now);
       try {
         await store.put(keyOf(objectId, CODEC), body, { ifAbsent: true });
-        events.stored(body.length, (performance.now() - begun) / 1000);
+        events.stored(bytesOf(body), (performance.now() - begun) / 1000);
         return { objectId, age };
       } catch (error) {
         events.failed(error);
@@ -135,6 +135,8 @@ export class Shipper {
     }
   }
 }
+
+const bytesOf = (pieces: readonly Buffer[]): number => pieces.reduce((sum, { length }) => sum + length, 0);
 
 /**
  * The monotonic clock of some systems stops while they sleep, and the other clock can be set. The longer time counts.

@@ -13,7 +13,7 @@ class GatedStore {
   readonly #open: ((failure: Error | null) => void)[] = [];
 
   put(key: string, body: ObjectBody): Promise<void> {
-    this.puts.push({ key, body: body as Buffer });
+    this.puts.push({ key, body: Buffer.concat(body as readonly Buffer[]) });
     return new Promise((resolve, reject) =>
       this.#open.push((failure) => (failure === null ? resolve() : reject(failure))),
     );
