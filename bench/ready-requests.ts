@@ -4,12 +4,13 @@
  */
 import { randomBytes } from 'node:crypto';
 import { defineExporter, type Rows } from '../src/component/exporter.ts';
-import type { Claim, TraceClaim } from '../src/component/capabilities/ledger.ts';
+import type { Claim } from '../src/component/capabilities/ledger.ts';
 import { COMPONENTS } from '../src/components.ts';
 import { ChunkPool } from '../src/pdata/chunk-pool.ts';
 import { TABLE_COLUMNS } from '../src/pdata/columns.ts';
 import type { Project } from '../src/pdata/context.ts';
 import { encodeRows } from '../src/pdata/encode-rows.ts';
+import { claimedTraces } from '../test/support/claimed-traces.ts';
 import { startDaemon } from '../test/support/daemon.ts';
 import { send } from '../test/support/otlp-client.ts';
 import { makeCorpus } from './corpus.ts';
@@ -96,32 +97,19 @@ export class ReadyRequest {
       this.#bytes.writeBigInt64BE(endNs, place.endAt);
       if (endNs > trace.lastNs) trace.lastNs = endNs;
     }
-    const claims = new Map<string, TraceClaim>();
-    for (const { id, startNs: firstNs, lastNs } of traces) {
-      const traceId = id.toString('hex');
-      const known = claims.get(traceId);
-      claims.set(traceId, { traceId, environment: 'production', ...outermost(known, firstNs, lastNs) });
-    }
     this.#claim = {
       project,
       signal: 'traces',
       replayKey: randomBytes(REPLAY_KEY_BYTES),
-      traces: [...claims.values()].sort((a, b) => (a.traceId < b.traceId ? -1 : 1)),
+      traces: claimedTraces(
+        traces.map(({ id, startNs: firstNs, lastNs }) => {
+          return { traceId: id.toString('hex'), project: project.name, environment: 'production', firstNs, lastNs };
+        }),
+      ),
       spanCount: this.rows.count,
       recordCount: this.rows.count,
     };
   }
-}
-
-function outermost(
-  known: TraceClaim | undefined,
-  firstNs: bigint,
-  lastNs: bigint,
-): { firstNs: bigint; lastNs: bigint } {
-  return {
-    firstNs: known?.firstNs != null && known.firstNs < firstNs ? known.firstNs : firstNs,
-    lastNs: known?.lastNs != null && known.lastNs > lastNs ? known.lastNs : lastNs,
-  };
 }
 
 /** Requests of 64 model calls in 8 traces. Their ids are not renewed yet. */

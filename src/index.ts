@@ -23,7 +23,7 @@ export {
   defineExtension,
   SERVICE_STATUS,
 } from './component/extension.ts';
-export type { Claim, TransactionHandle, Ledger, Quota, TraceClaim, Outcome } from './component/capabilities/ledger.ts';
+export type { Claim, TransactionHandle, Ledger, Quota, Outcome } from './component/capabilities/ledger.ts';
 export { LEDGER } from './component/capabilities/ledger.ts';
 export { HttpConnections } from './net/http-connections.ts';
 export type { ConnectionHandler, Listener, ListenRequest, Listeners } from './component/listening.ts';

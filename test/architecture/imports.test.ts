@@ -157,7 +157,7 @@ t.test('the test of circles finds one', async (t) => {
 });
 
 /** Modules outside pdata that still compute addresses. */
-const WITH_ADDRESSES: readonly string[] = ['service/pipeline.ts', 'service/settle/claim.ts'];
+const WITH_ADDRESSES: readonly string[] = ['service/pipeline.ts'];
 
 t.test('only pdata computes addresses of the tables', async (t) => {
   const wrong = modules.filter(

@@ -3,26 +3,11 @@
  * environment, quota. The exporters write inside its transaction. A request that it admitted is acknowledged only after
  * the commit, and nothing of a request that it refused is stored.
  */
+import type { ClaimedTraces } from '../../pdata/claimed-traces.ts';
 import type { Project, Signal } from '../../pdata/context.ts';
 import type { Rejection } from '../../errors.ts';
 import type { Capability } from './capability.ts';
 import type { Component } from '../component.ts';
-
-/**
- * One trace of a request. Counts, totals, root and conversation are not here: the view `traces` computes them from the
- * stored spans, so they are correct for every order of arrival and every repetition.
- */
-export interface TraceClaim {
-  /** 32 lower-case hex digits. */
-  readonly traceId: string;
-  readonly environment: string;
-  /**
-   * Unix nanoseconds: the earliest start and the latest end of the request's spans of this trace. They bound later
-   * searches. Null for log records.
-   */
-  readonly firstNs: bigint | null;
-  readonly lastNs: bigint | null;
-}
 
 /** The facts about one request that the ledger needs. The exporters hold the rows. */
 export interface Claim {
@@ -32,8 +17,11 @@ export interface Claim {
    * 33 bytes: one for signal, media type and content encoding, then the SHA-256 of the raw body. Scoped to the project.
    */
   readonly replayKey: Uint8Array;
-  /** Sorted by traceId, unique. */
-  readonly traces: readonly TraceClaim[];
+  /**
+   * Sorted by id. Counts, totals, root and conversation are not here: the view `traces` computes them from the stored
+   * spans, so they are correct for every order of arrival and every repetition.
+   */
+  readonly traces: ClaimedTraces;
   /** Spans in the request: what the quota counts. 0 for logs and metrics. */
   readonly spanCount: number;
   readonly recordCount: number;

@@ -3,6 +3,8 @@
  * conversion to text and back.
  */
 
+import type { ClaimedTraces } from '../../pdata/claimed-traces.ts';
+
 /** OIDs of the element types, the same in every database. */
 export const BYTEA = 17;
 const INT8 = 20;
@@ -16,56 +18,72 @@ const EMPTY_BYTES = 12;
 const HEADER_BYTES = 20;
 const LENGTH_BYTES = 4;
 const INT8_BYTES = 8;
+const TRACE_ID_BYTES = 16;
 /** Elements of at least this size are not copied. */
 const LARGE_BYTES = 65536;
 const NULL_LENGTH = -1;
 
+/** Equal values that follow each other are encoded once. */
 export function textArray(values: readonly string[]): Buffer {
-  const bytes = values.reduce((sum, value) => sum + Buffer.byteLength(value), 0);
-  const array = openArray(TEXT, values.length, bytes);
-  let at = HEADER_BYTES;
-  for (const value of values) {
-    const length = array.write(value, at + LENGTH_BYTES);
-    array.writeInt32BE(length, at);
-    at += LENGTH_BYTES + length;
-  }
-  return array;
+  let encoded = Buffer.alloc(0);
+  const elements = values.map((value, index) => {
+    if (index === 0 || value !== values[index - 1]) encoded = Buffer.from(value);
+    return encoded;
+  });
+  return arrayOf(TEXT, elements);
 }
 
 export function byteaArray(values: readonly Uint8Array[]): Buffer {
-  const bytes = values.reduce((sum, value) => sum + value.length, 0);
-  const array = openArray(BYTEA, values.length, bytes);
+  return arrayOf(BYTEA, values);
+}
+
+function arrayOf(type: number, elements: readonly Uint8Array[]): Buffer {
+  const bytes = elements.reduce((sum, element) => sum + element.length, 0);
+  const array = openArray(type, elements.length, bytes);
   let at = HEADER_BYTES;
-  for (const value of values) {
-    array.writeInt32BE(value.length, at);
-    array.set(value, at + LENGTH_BYTES);
-    at += LENGTH_BYTES + value.length;
+  for (const element of elements) {
+    array.writeInt32BE(element.length, at);
+    array.set(element, at + LENGTH_BYTES);
+    at += LENGTH_BYTES + element.length;
   }
   return array;
 }
 
-/** Converts hexadecimal ids to bytes. */
-export function hexArray(values: readonly string[]): Buffer {
-  const digits = values.reduce((sum, value) => sum + value.length, 0);
-  const array = openArray(BYTEA, values.length, digits / 2);
+/** The ids of traces from one index to another. */
+export function idArray(traces: ClaimedTraces, from: number, to: number): Buffer {
+  const array = openArray(BYTEA, to - from, (to - from) * TRACE_ID_BYTES);
   let at = HEADER_BYTES;
-  for (const value of values) {
-    const length = array.write(value, at + LENGTH_BYTES, 'hex');
-    array.writeInt32BE(length, at);
-    at += LENGTH_BYTES + length;
+  for (let index = from; index < to; index++) {
+    at = array.writeInt32BE(TRACE_ID_BYTES, at);
+    traces.writeId(index, array, at);
+    at += TRACE_ID_BYTES;
+  }
+  return array;
+}
+
+/** The first times, or the last ones, of traces from one index to another; null for a trace without times. */
+export function timeArray(traces: ClaimedTraces, from: number, to: number, time: 'first' | 'last'): Buffer {
+  let known = 0;
+  for (let index = from; index < to; index++) if (traces.hasTimes(index)) known++;
+  const array = openArray(INT8, to - from, known * INT8_BYTES);
+  let at = HEADER_BYTES;
+  for (let index = from; index < to; index++) {
+    const hasTimes = traces.hasTimes(index);
+    at = array.writeInt32BE(hasTimes ? INT8_BYTES : NULL_LENGTH, at);
+    if (!hasTimes) continue;
+    if (time === 'first') traces.writeFirstNs(index, array, at);
+    else traces.writeLastNs(index, array, at);
+    at += INT8_BYTES;
   }
   return array;
 }
 
 /** Elements of eight bytes. */
-export function integerArray(values: readonly (number | bigint | null)[]): Buffer {
-  const known = values.reduce<number>((count, value) => (value === null ? count : count + 1), 0);
-  const array = openArray(INT8, values.length, known * INT8_BYTES);
+export function integerArray(values: readonly number[]): Buffer {
+  const array = openArray(INT8, values.length, values.length * INT8_BYTES);
   let at = HEADER_BYTES;
   for (const value of values) {
-    array.writeInt32BE(value === null ? NULL_LENGTH : INT8_BYTES, at);
-    at += LENGTH_BYTES;
-    if (value === null) continue;
+    at = array.writeInt32BE(INT8_BYTES, at);
     at = array.writeBigInt64BE(BigInt(value), at);
   }
   return array;

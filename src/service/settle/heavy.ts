@@ -1,5 +1,6 @@
 /** Large requests: which other requests must wait for them, and which are refused after a recent failure. */
-import type { Claim, TraceClaim } from '../../component/capabilities/ledger.ts';
+import type { Claim } from '../../component/capabilities/ledger.ts';
+import { shareTrace } from '../../pdata/claimed-traces.ts';
 
 /** A request that took long and failed is refused at once for this multiple of its time, when it is sent again. */
 const PAUSE_FACTOR = 2;
@@ -11,8 +12,6 @@ const MAX_FAILURES = 100;
 export class BlockingClaims {
   readonly #claims: readonly Claim[];
   readonly #holdsCounters: boolean;
-  /** Made at the first question. A group of many claims has few traces, a single claim can have very many. */
-  #traceIds: ReadonlySet<string> | null = null;
 
   /** `holdsCounters`: the counters with a quota are locked before the rows are written, not after. */
   constructor(claims: readonly Claim[], holdsCounters: boolean) {
@@ -22,10 +21,7 @@ export class BlockingClaims {
 
   /** Whether they share a body, a counter that is locked for long, or a trace with the claim. */
   block(claim: Claim): boolean {
-    return (
-      this.#claims.some((each) => this.#shareCounterOrBody(claim, each)) ||
-      claim.traces.some(({ traceId }) => this.#hasTrace(traceId))
-    );
+    return this.#claims.some((each) => this.#shareCounterOrBody(claim, each) || shareTrace(claim.traces, each.traces));
   }
 
   #shareCounterOrBody(claim: Claim, other: Claim): boolean {
@@ -33,27 +29,6 @@ export class BlockingClaims {
     const sharesCounter = this.#holdsCounters && other.project.monthlySpans !== null;
     return sharesCounter || Buffer.compare(claim.replayKey, other.replayKey) === 0;
   }
-
-  #hasTrace(traceId: string): boolean {
-    const [first] = this.#claims;
-    if (first !== undefined && this.#claims.length === 1) return hasTrace(first.traces, traceId);
-    this.#traceIds ??= new Set(this.#claims.flatMap(({ traces }) => traces.map((trace) => trace.traceId)));
-    return this.#traceIds.has(traceId);
-  }
-}
-
-/** `traces` are sorted. */
-function hasTrace(traces: readonly TraceClaim[], traceId: string): boolean {
-  let low = 0;
-  let high = traces.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const found = traces[middle]?.traceId ?? '';
-    if (found === traceId) return true;
-    if (found < traceId) low = middle + 1;
-    else high = middle;
-  }
-  return false;
 }
 
 /** Heavy requests that failed recently. A sender that repeats one must not delay the heavy requests of others. */

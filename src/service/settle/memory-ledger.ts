@@ -4,20 +4,30 @@
  * begins at zero.
  */
 import { hash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Claim, TransactionHandle, Ledger, Quota, Outcome } from '../../component/capabilities/ledger.ts';
 import { Rejection } from '../../errors.ts';
-import { OwnedTraces, type TraceOwner } from './owned-traces.ts';
-import { RecentKeys } from './recent-keys.ts';
+import type { ClaimedTraces } from '../../pdata/claimed-traces.ts';
+import { OwnedTraces } from '../../pdata/owned-traces.ts';
+import { KEY_WORDS, RecentKeys } from '../../pdata/recent-keys.ts';
+import type { Steps } from '../../pdata/steps.ts';
+import { BlockingClaims } from './heavy.ts';
 
 /** How long an accepted body is remembered (spec: one hour). */
 const REPLAY_MS = 3600000;
 /** The limit of remembered bodies. Beyond it the oldest are removed. */
 const MAX_MARKERS = 200000;
+/** The same for traces with their owners. */
+const MAX_TRACES = 500000;
+/** Traces of one step. */
+const STEP = 4096;
 
 interface Usage {
   readonly month: string;
   spans: number;
 }
+
+type Write = (admitted: readonly Claim[], handle: TransactionHandle) => Promise<void>;
 
 /** There is no transaction that an exporter could join. */
 const NO_TRANSACTION: TransactionHandle = { join: () => undefined, flush: async () => undefined };
@@ -25,84 +35,83 @@ const NO_TRANSACTION: TransactionHandle = { join: () => undefined, flush: async 
 export class MemoryLedger implements Ledger {
   readonly concurrentHeavyRequests = 1;
   readonly #now: () => number;
-  /** Groups that are being written, whose outcome is not known yet. */
-  readonly #open = new Map<Plan, Promise<void>>();
+  /** Groups that are being settled, whose outcome is not known yet. */
+  readonly #open = new Map<BlockingClaims, Promise<unknown>>();
   /** The time of expiry of each marker, in milliseconds and in order. */
   readonly #markers = new RecentKeys(MAX_MARKERS);
-  readonly #traces = new OwnedTraces();
+  readonly #traces = new OwnedTraces(MAX_TRACES);
   readonly #usage = new Map<string, Usage>();
 
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  async settle(
-    group: readonly Claim[],
-    write: (admitted: readonly Claim[], handle: TransactionHandle) => Promise<void>,
-  ): Promise<readonly Outcome[]> {
-    await this.#waitForConflicts(group);
+  async settle(group: readonly Claim[], write: Write): Promise<readonly Outcome[]> {
+    for (;;) {
+      const conflicting = [...this.#open].filter(([open]) => group.some((claim) => open.block(claim)));
+      if (conflicting.length === 0) break;
+      await Promise.all(conflicting.map(([, settling]) => settling));
+    }
+    // Synchronous with the check: no group that conflicts with this one begins before its end.
+    const claims = new BlockingClaims(group, true);
+    const settling = this.#settle(group, write);
+    this.#open.set(claims, settling);
+    return settling.finally(() => this.#open.delete(claims));
+  }
+
+  async #settle(group: readonly Claim[], write: Write): Promise<readonly Outcome[]> {
     const now = this.#now();
     const outcomes = new Map<Claim, Outcome>();
-    const plan = new Plan(this.#traces);
+    const plan = new Plan(this.#traces, group.length > 1);
     const duplicates = new Map<Claim, Claim>();
     for (const claim of group) {
-      const key = markerKey(claim);
-      const first = plan.firstWith(key);
+      const marker = markerOf(claim);
+      const first = plan.firstWith(marker);
       if (first !== undefined) duplicates.set(claim, first);
-      else if ((this.#markers.find(key) ?? 0) > now)
+      else if ((this.#markers.find(marker.words, 0) ?? 0) > now)
         outcomes.set(claim, { kind: 'replayed', quota: this.#quota(claim, now) });
-      else this.#admit(claim, key, plan, now, outcomes);
+      else {
+        const rejection = await inTurns(this.#admit(claim, marker, plan, now));
+        if (rejection !== null) outcomes.set(claim, { kind: 'refused', rejection });
+      }
     }
-    const storing = this.#store(plan, now, write, outcomes);
-    this.#open.set(plan, storing);
-    await storing.finally(() => this.#open.delete(plan));
+    await this.#store(plan, now, write, outcomes);
     for (const [claim, first] of duplicates) outcomes.set(claim, asDuplicate(outcomes.get(first) as Outcome));
     return group.map((claim) => outcomes.get(claim) as Outcome);
   }
 
-  /** Resolves when no open group can change the outcome of one of these requests. */
-  async #waitForConflicts(group: readonly Claim[]): Promise<void> {
-    for (;;) {
-      const open = [...this.#open].filter(([plan]) => group.some((claim) => plan.concerns(claim, markerKey(claim))));
-      if (open.length === 0) return;
-      await Promise.all(open.map(([, over]) => over));
-    }
+  *#admit(claim: Claim, marker: Marker, plan: Plan, now: number): Steps<Rejection | null> {
+    const conflict = yield* plan.conflict(claim);
+    const rejection = conflict ?? this.#overQuota(claim, plan.spansOf(claim.project.name), now);
+    if (rejection === null) yield* plan.add(claim, marker);
+    return rejection;
   }
 
-  #admit(claim: Claim, key: string, plan: Plan, now: number, outcomes: Map<Claim, Outcome>): void {
-    const rejection = plan.conflict(claim) ?? this.#overQuota(claim, plan.spansOf(claim.project.name), now);
-    if (rejection === null) plan.add(claim, key);
-    else outcomes.set(claim, { kind: 'refused', rejection });
-  }
-
-  async #store(
-    plan: Plan,
-    now: number,
-    write: (admitted: readonly Claim[], handle: TransactionHandle) => Promise<void>,
-    outcomes: Map<Claim, Outcome>,
-  ): Promise<void> {
-    if (plan.admitted.size === 0) return;
-    const admitted = [...plan.admitted.values()];
+  async #store(plan: Plan, now: number, write: Write, outcomes: Map<Claim, Outcome>): Promise<void> {
+    const { admitted } = plan;
+    if (admitted.length === 0) return;
     try {
-      await write(admitted, NO_TRANSACTION);
+      await write(
+        admitted.map(({ claim }) => claim),
+        NO_TRANSACTION,
+      );
     } catch (error) {
       const cause = error instanceof Error ? error.message : String(error);
-      for (const claim of admitted)
+      for (const { claim } of admitted)
         outcomes.set(claim, { kind: 'refused', rejection: new Rejection('ingestion_failed', { cause }) });
       return;
     }
-    for (const [key, claim] of plan.admitted) {
-      this.#remember(key, claim, now);
+    for (const { claim, marker } of admitted) {
+      await inTurns(this.#remember(claim, marker, now));
       outcomes.set(claim, { kind: 'stored', quota: this.#quota(claim, now) });
     }
   }
 
-  #remember(key: string, claim: Claim, now: number): void {
+  *#remember({ project, traces, spanCount }: Claim, marker: Marker, now: number): Steps {
     this.#markers.forgetWhile((expires) => expires <= now);
-    this.#markers.add(key, now + REPLAY_MS);
-    for (const { traceId, environment } of claim.traces)
-      this.#traces.claim(traceId, { project: claim.project.name, environment });
-    this.#usageOf(claim.project.name, now).spans += claim.spanCount;
+    this.#markers.add(marker.words, 0, now + REPLAY_MS);
+    this.#usageOf(project.name, now).spans += spanCount;
+    yield* claimAll(this.#traces, traces);
   }
 
   #usageOf(project: string, now: number): Usage {
@@ -133,46 +142,63 @@ export class MemoryLedger implements Ledger {
 /** What one group will store if its write succeeds. It is remembered only after the write. */
 class Plan {
   readonly #known: OwnedTraces;
-  readonly #claimed = new Map<string, TraceOwner>();
+  readonly #hasOthers: boolean;
+  readonly #claimed = new OwnedTraces();
   readonly #spans = new Map<string, number>();
-  readonly admitted = new Map<string, Claim>();
+  readonly #byBody = new Map<string, Claim>();
+  readonly admitted: { readonly claim: Claim; readonly marker: Marker }[] = [];
 
-  constructor(known: OwnedTraces) {
+  /** `hasOthers`: whether the group has more than one request. */
+  constructor(known: OwnedTraces, hasOthers: boolean) {
     this.#known = known;
+    this.#hasOthers = hasOthers;
   }
 
-  /** Whether its outcome can change that of a request: they share a body, a trace, or a quota. */
-  concerns({ project, traces }: Claim, key: string): boolean {
-    if (this.admitted.has(key)) return true;
-    if (project.monthlySpans !== null && this.#spans.has(project.name)) return true;
-    return traces.some(({ traceId }) => this.#claimed.has(traceId));
-  }
-
-  firstWith(key: string): Claim | undefined {
-    return this.admitted.get(key);
+  firstWith({ name }: Marker): Claim | undefined {
+    return this.#byBody.get(name);
   }
 
   spansOf(project: string): number {
     return this.#spans.get(project) ?? 0;
   }
 
-  conflict(claim: Claim): Rejection | null {
-    for (const { traceId, environment } of claim.traces) {
-      const owner = this.#claimed.get(traceId) ?? this.#known.ownerOf(traceId);
+  *conflict({ project, traces }: Claim): Steps<Rejection | null> {
+    const { words } = traces;
+    for (let index = 0; index < traces.count; index++) {
+      if (index % STEP === STEP - 1) yield;
+      const place = traces.placeOf(index);
+      const owner = this.#claimed.ownerOf(words, place) ?? this.#known.ownerOf(words, place);
       if (owner === undefined) continue;
-      if (owner.project !== claim.project.name) return new Rejection('trace_conflict');
-      if (owner.environment !== environment) {
+      if (owner.project !== project.name) return new Rejection('trace_conflict');
+      const { environment } = traces.ownerOf(index);
+      if (owner.environment !== environment)
         return new Rejection('environment_mismatch', { expected: owner.environment, received: environment });
-      }
     }
     return null;
   }
 
-  add(claim: Claim, key: string): void {
+  *add(claim: Claim, marker: Marker): Steps {
     const project = claim.project.name;
-    this.admitted.set(key, claim);
-    for (const { traceId, environment } of claim.traces) this.#claimed.set(traceId, { project, environment });
+    this.admitted.push({ claim, marker });
+    this.#byBody.set(marker.name, claim);
     this.#spans.set(project, this.spansOf(project) + claim.spanCount);
+    if (this.#hasOthers) yield* claimAll(this.#claimed, claim.traces);
+  }
+}
+
+function* claimAll(owned: OwnedTraces, traces: ClaimedTraces): Steps {
+  for (let index = 0; index < traces.count; index++) {
+    if (index % STEP === STEP - 1) yield;
+    owned.claim(traces.words, traces.placeOf(index), traces.ownerOf(index));
+  }
+}
+
+/** Other requests are processed between the steps. */
+async function inTurns<Result>(steps: Steps<Result>): Promise<Result> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    await nextTurn();
   }
 }
 
@@ -180,9 +206,17 @@ function asDuplicate(outcome: Outcome): Outcome {
   return outcome.kind === 'stored' ? { kind: 'replayed', quota: outcome.quota } : outcome;
 }
 
-/** The first sixteen bytes of a SHA-256, in hex: enough to exclude collisions. */
-function markerKey(claim: Claim): string {
-  return hash('sha256', Buffer.concat([Buffer.from(`${claim.project.name}\0`), claim.replayKey]), 'hex').slice(0, 32);
+/** Identifies a body of a project. */
+interface Marker {
+  readonly name: string;
+  readonly words: Uint32Array;
+}
+
+/** The first sixteen bytes of a SHA-256: enough to exclude collisions. */
+function markerOf(claim: Claim): Marker {
+  const digest = hash('sha256', Buffer.concat([Buffer.from(`${claim.project.name}\0`), claim.replayKey]), 'buffer');
+  const words = Uint32Array.from({ length: KEY_WORDS }, (_, word) => digest.readUInt32LE(word * 4));
+  return { name: digest.toString('hex'), words };
 }
 
 /** The UTC month of the quota: `2026-11` for any moment of November 2026. */

@@ -39,7 +39,7 @@ export interface Weighed {
 
 const requestsOf = ({ isPlaced }: Weighed): number => (isPlaced === true ? PLACED_REQUEST : 1);
 
-const itemsOf = ({ claim }: Weighed): number => claim.recordCount + claim.traces.length;
+const itemsOf = ({ claim }: Weighed): number => claim.recordCount + claim.traces.count;
 
 const exceeds = (one: Weighed, { bytes, items }: Pick<GroupLimits, 'bytes' | 'items'>): boolean =>
   one.bytes > bytes || itemsOf(one) > items;

@@ -7,6 +7,7 @@ import { openingOf } from '../../../src/extensions/postgres/ledger/limits.ts';
 import { prepare } from '../../../src/extensions/postgres/wire-pipeline.ts';
 import { SWEEP_MARKERS } from '../../../src/extensions/postgres/postgres.ts';
 import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
+import { NO_TRACES } from '../../support/claimed-traces.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 import { openMigrated } from '../../support/migrated.ts';
 
@@ -17,7 +18,7 @@ t.test('an expired marker is no proof that a lost commit happened, a fresh one i
     project,
     signal: 'logs',
     replayKey: Buffer.from('key'),
-    traces: [],
+    traces: NO_TRACES,
     spanCount: 0,
     recordCount: 1,
   };

@@ -2,7 +2,14 @@
 import fc from 'fast-check';
 import pg from 'pg';
 import t, { type Test } from 'tap';
-import { byteaArray, hexArray, integerArray, textArray } from '../../../src/extensions/postgres/array-parameter.ts';
+import {
+  byteaArray,
+  idArray,
+  integerArray,
+  textArray,
+  timeArray,
+} from '../../../src/extensions/postgres/array-parameter.ts';
+import { claimedTraces, listed } from '../../support/claimed-traces.ts';
 import { prepare, type Row, runPipeline, type Step } from '../../../src/extensions/postgres/wire-pipeline.ts';
 import { createDatabase } from '../../support/postgres.ts';
 
@@ -118,7 +125,7 @@ t.test('arrays of any texts, bytes and integers arrive unchanged', async (t) => 
   const columns = fc.record({
     texts: fc.array(fc.oneof(text, fc.constantFrom('', 'NULL', '"', '\\', '{}', ',', ' '))),
     bytes: fc.array(fc.uint8Array()),
-    integers: fc.array(fc.option(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }))),
+    integers: fc.array(fc.maxSafeInteger()),
   });
   await fc.assert(
     fc.asyncProperty(columns, async ({ texts, bytes, integers }) => {
@@ -128,13 +135,47 @@ t.test('arrays of any texts, bytes and integers arrive unchanged', async (t) => 
         {
           statement: {
             text: `SELECT to_json($1::text[]), to_json(ARRAY(SELECT encode(b, 'hex') FROM unnest($2::bytea[]) b)),
-              to_json(ARRAY(SELECT encode(b, 'hex') FROM unnest($3::bytea[]) b)), to_json($4::int8[]::text[])`,
+              to_json($3::int8[])`,
           },
-          values: [textArray(texts), byteaArray(bytes), hexArray(hex), integerArray(integers)],
+          values: [textArray(texts), byteaArray(bytes), integerArray(integers)],
           read: ({ rows }) => void (seen = rows[0]?.map((field) => JSON.parse(String(field)))),
         },
       ]);
-      t.same(seen, [texts, hex, hex, integers.map((value) => value?.toString() ?? null)]);
+      t.same(seen, [texts, hex, integers]);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+t.test('arrays of ids and times of traces arrive unchanged', async (t) => {
+  const client = await connect(t);
+  const traceId = fc.uint8Array({ minLength: 16, maxLength: 16 }).map((id) => Buffer.from(id).toString('hex'));
+  const time = fc.option(fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }), { nil: undefined });
+  const claims = fc.array(fc.tuple(traceId, time).map(([id, firstNs]) => ({ traceId: id, firstNs })));
+  await fc.assert(
+    fc.asyncProperty(claims, async (all) => {
+      const traces = claimedTraces(
+        all.map(({ traceId: id, firstNs }) => ({ traceId: id, ...(firstNs === undefined ? {} : { firstNs }) })),
+      );
+      const half = Math.floor(traces.count / 2);
+      let seen: unknown;
+      await runPipeline(client, [
+        {
+          statement: {
+            text: `SELECT to_json(ARRAY(SELECT encode(b, 'hex') FROM unnest($1::bytea[]) b)),
+              to_json($2::int8[]::text[]), to_json($3::int8[]::text[])`,
+          },
+          values: [
+            idArray(traces, half, traces.count),
+            timeArray(traces, half, traces.count, 'first'),
+            timeArray(traces, half, traces.count, 'last'),
+          ],
+          read: ({ rows }) => void (seen = rows[0]?.map((field) => JSON.parse(String(field)))),
+        },
+      ]);
+      const expected = listed(traces).slice(half);
+      const times = expected.map(({ firstNs }) => firstNs?.toString() ?? null);
+      t.same(seen, [expected.map(({ traceId: id }) => id), times, times]);
     }),
     { numRuns: 50 },
   );

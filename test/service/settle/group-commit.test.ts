@@ -7,6 +7,7 @@ import type { Claim, Ledger, Outcome } from '../../../src/component/capabilities
 import { Rejection } from '../../../src/errors.ts';
 import { GroupCommit } from '../../../src/service/settle/group-commit.ts';
 import { MemoryLedger } from '../../../src/service/settle/memory-ledger.ts';
+import { claimedTraces, NO_TRACES } from '../../support/claimed-traces.ts';
 import { Registry } from '../../../src/service/telemetry/registry.ts';
 
 const project = { name: 'p', plan: 'paid' as const, monthlySpans: null, privacy: new Map() };
@@ -16,7 +17,7 @@ const aClaim = (changes: Partial<Claim> = {}): Claim => ({
   project,
   signal: 'traces',
   replayKey: Buffer.from(`key ${serial++}`),
-  traces: [],
+  traces: NO_TRACES,
   spanCount: 1,
   recordCount: 1,
   ...changes,
@@ -314,7 +315,7 @@ t.test('the memory ledger removes a marker after an hour, and answers every requ
   let now = 0;
   const ledger = new MemoryLedger(() => now);
   const write = async (): Promise<void> => undefined;
-  const claim = aClaim({ traces: [{ traceId: 'a', environment: 'x', firstNs: null, lastNs: null }] });
+  const claim = aClaim({ traces: claimedTraces([{ traceId: 'a', environment: 'x' }]) });
   const kindOf = async (one: Claim): Promise<string> => {
     const [outcome] = await ledger.settle([one], write);
     return outcome?.kind === 'refused' ? outcome.rejection.code : (outcome?.kind ?? 'none');
@@ -326,7 +327,7 @@ t.test('the memory ledger removes a marker after an hour, and answers every requ
   t.equal(await kindOf(claim), 'stored');
   t.equal(await kindOf(aClaim({ project: { ...project, name: 'q' }, traces: claim.traces })), 'trace_conflict');
   t.equal(
-    await kindOf(aClaim({ traces: [{ traceId: 'a', environment: 'y', firstNs: null, lastNs: null }] })),
+    await kindOf(aClaim({ traces: claimedTraces([{ traceId: 'a', environment: 'y' }]) })),
     'environment_mismatch',
   );
   t.ok(new Rejection('trace_conflict').refusal.status === 409);

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { Claim } from '../../../src/component/capabilities/ledger.ts';
+import { claimedTraces, listed } from '../../support/claimed-traces.ts';
 import { BlockingClaims } from '../../../src/service/settle/heavy.ts';
 
 const IDS = Array.from({ length: 12 }, (_, index) => index.toString(16).padStart(32, '0'));
@@ -19,7 +20,7 @@ const claims = fc
       project: { name: project, plan, monthlySpans, privacy: new Map() },
       signal: 'traces',
       replayKey: Buffer.from(`key ${key}`),
-      traces: traces.sort().map((traceId) => ({ traceId, environment: 'default', firstNs: null, lastNs: null })),
+      traces: claimedTraces(traces.map((traceId) => ({ traceId, project }))),
       spanCount: 1,
       recordCount: 1,
     };
@@ -29,7 +30,9 @@ const claims = fc
 function dependsOn(claim: Claim, other: Claim, holdsCounters: boolean): boolean {
   const isSameProject = claim.project.name === other.project.name;
   const isSameBody = String(claim.replayKey) === String(other.replayKey);
-  const hasCommonTrace = claim.traces.some((one) => other.traces.some(({ traceId }) => traceId === one.traceId));
+  const hasCommonTrace = listed(claim.traces).some((one) =>
+    listed(other.traces).some(({ traceId }) => traceId === one.traceId),
+  );
   return (isSameProject && (isSameBody || (holdsCounters && other.project.monthlySpans !== null))) || hasCommonTrace;
 }
 

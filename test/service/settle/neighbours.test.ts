@@ -6,6 +6,7 @@ import type { Exporter, Rows } from '../../../src/component/exporter.ts';
 import type { Claim, Decision, Kind, Ledger } from '../../../src/component/capabilities/ledger.ts';
 import { GroupCommit } from '../../../src/service/settle/group-commit.ts';
 import { MemoryLedger } from '../../../src/service/settle/memory-ledger.ts';
+import { claimedTraces, NO_TRACES } from '../../support/claimed-traces.ts';
 import { Registry } from '../../../src/service/telemetry/registry.ts';
 
 const MIB = 1048576;
@@ -21,12 +22,13 @@ const aClaim = (project: string, changes: Partial<Claim> = {}): Claim => ({
   project: named(project),
   signal: 'traces',
   replayKey: Buffer.from(`key ${serial++}`),
-  traces: [],
+  traces: NO_TRACES,
   spanCount: 1,
   recordCount: 1,
   ...changes,
 });
-const aTrace = (traceId: string) => ({ traceId, environment: 'default', firstNs: null, lastNs: null });
+const tracesOf = (project: string, ...ids: readonly string[]) =>
+  claimedTraces(ids.map((traceId) => ({ traceId, project })));
 
 const rowsOf = (bytes: number, chunks: readonly Buffer[] = []): Rows => ({
   signal: 'traces',
@@ -233,10 +235,10 @@ t.test('many small requests do not keep large ones waiting', async (t) => {
 t.test('a small request on a trace of a large group waits for it, and its own group does not', async (t) => {
   const ledger = new OpenGroups();
   const { arrive, over, settled } = start(ledger);
-  arrive(aClaim('L', { traces: [aTrace('11')], recordCount: 12_000 }));
+  arrive(aClaim('L', { traces: tracesOf('L', '11'), recordCount: 12_000 }));
   await turns();
-  arrive(aClaim('a', { traces: [aTrace('11')] }));
-  arrive(aClaim('b', { traces: [aTrace('22')] }));
+  arrive(aClaim('a', { traces: tracesOf('a', '11') }));
+  arrive(aClaim('b', { traces: tracesOf('b', '22') }));
   await turns();
   t.same(ledger.groups, ['L', 'b']);
   ledger.open[1]?.end();
@@ -291,13 +293,13 @@ t.test('a group never waits for heavy requests', async (t) => {
 t.test('a request that depends on a heavy one waits alone, and others of its group do not', async (t) => {
   const ledger = new OpenGroups();
   const { arrive, over, settled } = start(ledger);
-  const traces = ['11', '22', '33'].map(aTrace);
+  const traces = tracesOf('G', '11', '22', '33');
   const giant = aClaim('G', { traces, recordCount: 400000 });
   arrive(giant);
   await turns();
-  arrive(aClaim('s', { traces: [aTrace('22')] }));
+  arrive(aClaim('s', { traces: tracesOf('s', '22') }));
   arrive(aClaim('G', { replayKey: giant.replayKey }));
-  arrive(aClaim('a', { traces: [aTrace('44')] }));
+  arrive(aClaim('a', { traces: tracesOf('a', '44') }));
   arrive(aClaim('G'));
   await turns();
   t.same(ledger.groups, ['G', 'aG'], 'another request of the same project does not wait');
@@ -418,12 +420,12 @@ t.test('the memory ledger settles a small request beside a heavy one, unless it 
   const gated = () => new Promise<void>((resolve) => gates.push(resolve));
   const kindOf = ([decision]: readonly Decision[]): string =>
     decision?.kind === 'refused' ? decision.rejection.code : (decision?.kind ?? 'none');
-  const giant = aClaim('G', { traces: [aTrace('11')] });
+  const giant = aClaim('G', { traces: tracesOf('G', '11') });
   const first = ledger.settle([giant], gated).then(kindOf);
   await turns();
-  t.equal(kindOf(await ledger.settle([aClaim('a', { traces: [aTrace('22')] })], async () => undefined)), 'stored');
+  t.equal(kindOf(await ledger.settle([aClaim('a', { traces: tracesOf('a', '22') })], async () => undefined)), 'stored');
   const answers: string[] = [];
-  const dependents = [aClaim('b', { traces: [aTrace('11')] }), { ...giant }].map((claim) =>
+  const dependents = [aClaim('b', { traces: tracesOf('b', '11') }), { ...giant }].map((claim) =>
     ledger.settle([claim], async () => undefined).then((decisions) => answers.push(kindOf(decisions))),
   );
   await turns();
@@ -432,4 +434,21 @@ t.test('the memory ledger settles a small request beside a heavy one, unless it 
   t.equal(await first, 'stored');
   await Promise.all(dependents);
   t.same(answers, ['trace_conflict', 'replayed']);
+});
+
+t.test('the memory ledger settles very many traces in steps, and other requests in between', async (t) => {
+  const ledger = new MemoryLedger(Date.now);
+  const ids = Array.from({ length: 100_000 }, (_, index) => index.toString(16));
+  const giant = aClaim('G', { traces: tracesOf('G', ...ids) });
+  let isSettled = false;
+  const settled = ledger.settle([giant], async () => undefined).finally(() => (isSettled = true));
+  const small = async (): Promise<boolean> => {
+    await ledger.settle([aClaim('a', { traces: tracesOf('a', 'fffffff') })], async () => undefined);
+    await new Promise((resolve) => setImmediate(resolve));
+    return !isSettled;
+  };
+  let between = 0;
+  while (await small()) between++;
+  await settled;
+  t.ok(between > 20, `${between} small requests`);
 });

@@ -10,6 +10,7 @@ import type pg from 'pg';
 import type { Capability } from '../../../component/capabilities/capability.ts';
 import type { Claim, TransactionHandle, Outcome } from '../../../component/capabilities/ledger.ts';
 import { POSTGRES_TRANSACTION } from '../../../component/capabilities/postgres.ts';
+import { OwnedTraces } from '../../../pdata/owned-traces.ts';
 import { runPipeline, type Step, type StepResult } from '../wire-pipeline.ts';
 import {
   addUsage,
@@ -19,7 +20,6 @@ import {
   findTraces,
   GuardRefusal,
   nameOf,
-  type StoredTrace,
 } from './guards.ts';
 import { findEarlyRefusals } from './early-refusals.ts';
 import { openingOf } from './limits.ts';
@@ -36,7 +36,7 @@ const COMMIT = 'COMMIT';
 export interface Decided {
   readonly outcomes: ReadonlyMap<Claim, Outcome>;
   /** The owners of traces that were read or set by this attempt. There can be many. */
-  owners(): ReadonlyMap<string, StoredTrace>;
+  owners(): OwnedTraces;
 }
 
 /** The guards of a transaction that precede its rows, in portions, and those that follow them. */
@@ -116,7 +116,7 @@ export class Attempt {
     const fresh = round.filter((claim) => answers.marked.has(nameOf(claim)));
     const repeated = round.filter((claim) => !answers.marked.has(nameOf(claim)));
     const replayed = outcomesFor(repeated, 'replayed', this);
-    const against = answers.missing.size === 0 ? NO_TRACES : await findTraces(client, [...answers.missing]);
+    const against = answers.missing.size === 0 ? new OwnedTraces() : await findTraces(client, [...answers.missing]);
     const conflicting = conflicts(fresh, against);
     const refused = conflicting.size > 0 ? conflicting : overQuota(fresh, this, new Map(answers.used));
     for (const claim of [...repeated, ...refused.keys()]) recentConflicts.note('refused', claim);
@@ -188,8 +188,6 @@ export class Attempt {
     }
   }
 }
-
-const NO_TRACES: ReadonlyMap<string, StoredTrace> = new Map();
 
 function handleOf(transaction: OpenTransaction): TransactionHandle {
   return {

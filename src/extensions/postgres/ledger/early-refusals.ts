@@ -4,16 +4,18 @@
  */
 import type pg from 'pg';
 import type { Claim, Outcome } from '../../../component/capabilities/ledger.ts';
-import { hexArray, textArray } from '../array-parameter.ts';
+import { mergeTraces } from '../../../pdata/claimed-traces.ts';
+import { OwnedTraces } from '../../../pdata/owned-traces.ts';
+import { idArray, textArray } from '../array-parameter.ts';
 import { runPipeline, type Step } from '../wire-pipeline.ts';
 import { FIND_MARKERS, FIND_TRACES, FIND_USAGE } from './guard-statements.ts';
-import { markerArrays, nameOf, type Reading, rowName, type StoredTrace, TRACES_PER_STATEMENT } from './guards.ts';
+import { markerArrays, nameOf, type Reading, readOwners, rowName, TRACES_PER_STATEMENT } from './guards.ts';
 import { conflicts, overQuota } from './outcomes.ts';
 
 export interface EarlyRefusals {
   readonly refused: ReadonlyMap<Claim, Outcome>;
   /** The owners of the stored traces of the claims. */
-  readonly owners: ReadonlyMap<string, StoredTrace>;
+  readonly owners: OwnedTraces;
 }
 
 /**
@@ -25,8 +27,9 @@ export async function findEarlyRefusals(
   round: readonly Claim[],
   reading: Reading,
 ): Promise<EarlyRefusals> {
-  const claims = round.filter(({ traces }) => traces.length <= TRACES_PER_STATEMENT / round.length);
-  const [marked, owners, used] = [new Set<string>(), new Map<string, StoredTrace>(), new Map<string, number>()];
+  const claims = round.filter(({ traces }) => traces.count <= TRACES_PER_STATEMENT / round.length);
+  const [marked, owners, used] = [new Set<string>(), new OwnedTraces(), new Map<string, number>()];
+  const traces = mergeTraces(claims.map((claim) => claim.traces)).inOrderOfClaims();
   const steps: Step[] = [
     {
       statement: FIND_MARKERS,
@@ -37,11 +40,8 @@ export async function findEarlyRefusals(
     },
     {
       statement: FIND_TRACES,
-      values: [hexArray(claims.flatMap(({ traces }) => traces.map(({ traceId }) => traceId)))],
-      read: ({ rows }) => {
-        for (const [traceId, project, environment] of rows)
-          owners.set(String(traceId), { project: String(project), environment: String(environment) });
-      },
+      values: [idArray(traces, 0, traces.count)],
+      read: ({ rows }) => readOwners(rows, owners),
     },
   ];
   const limited = claims.filter(({ project }) => project.monthlySpans !== null);

@@ -6,8 +6,11 @@
  * it can be sent together with the rows. The pessimistic form returns which requests are refused.
  */
 import type pg from 'pg';
-import type { Claim, TraceClaim } from '../../../component/capabilities/ledger.ts';
-import { byteaArray, hexArray, integerArray, textArray } from '../array-parameter.ts';
+import type { Claim } from '../../../component/capabilities/ledger.ts';
+import { type ClaimedTraces, mergeTraces, wordsOf } from '../../../pdata/claimed-traces.ts';
+import { OwnedTraces } from '../../../pdata/owned-traces.ts';
+import { finish } from '../../../pdata/steps.ts';
+import { byteaArray, idArray, integerArray, textArray, timeArray } from '../array-parameter.ts';
 import { type Parameter, type Row, runPipeline, type Step } from '../wire-pipeline.ts';
 import { sqlstateOf } from '../sqlstate.ts';
 import {
@@ -34,11 +37,6 @@ export class GuardRefusal extends Error {
   }
 }
 
-export interface StoredTrace {
-  readonly project: string;
-  readonly environment: string;
-}
-
 /** What the guards return besides their outcomes. */
 export interface Reading {
   /** Seconds until the next UTC month, by the database's clock; 0 unless a project with a quota was read. */
@@ -63,12 +61,12 @@ export interface Answers extends Reading {
 export function* optimisticGuards(claims: readonly Claim[]): Generator<readonly Step[]> {
   let portion: Step[] = [{ statement: ASSERT_MARKERS, values: markerArrays(claims), translate: asRefusal }];
   let portions = 0;
-  for (const traces of portionsOfTraces(claims)) {
+  for (const part of portionsOfTraces(claims)) {
     if (portions++ > 0) {
       yield portion;
       portion = [];
     }
-    portion.push({ statement: ASSERT_TRACES, values: traceArrays(traces), translate: asRefusal });
+    portion.push({ statement: ASSERT_TRACES, values: traceArrays(part), translate: asRefusal });
   }
   yield [...portion, ...expectRoom(claims)];
 }
@@ -117,14 +115,14 @@ export async function pessimisticGuards(
     { statement: CLAIM_MARKERS, values: markerArrays(claims), ...each((row) => marked.add(rowName(row))) },
   ];
   let portions = 0;
-  for (const traces of portionsOfTraces(claims)) {
+  for (const part of portionsOfTraces(claims)) {
     if (portions++ > 0) {
       await runPipeline(client, steps);
       steps = [];
     }
-    for (const { claim } of traces) missing.add(claim.traceId);
+    for (let index = part.from; index < part.to; index++) missing.add(part.traces.traceIdOf(index));
     const take = each(([traceId]) => missing.delete(String(traceId)));
-    steps.push({ statement: CLAIM_TRACES, values: traceArrays(traces), ...take });
+    steps.push({ statement: CLAIM_TRACES, values: traceArrays(part), ...take });
   }
   const projects = [...roomOf(claims).keys()];
   if (projects.length > 0) {
@@ -159,20 +157,21 @@ export async function findMarkers(
   return ages;
 }
 
-export async function findTraces(
-  client: pg.Client,
-  traceIds: readonly string[],
-): Promise<ReadonlyMap<string, StoredTrace>> {
-  const found = new Map<string, StoredTrace>();
-  const read: Step['read'] = ({ rows }) => {
-    for (const [traceId, project, environment] of rows)
-      found.set(String(traceId), { project: String(project), environment: String(environment) });
-  };
+export async function findTraces(client: pg.Client, traceIds: readonly string[]): Promise<OwnedTraces> {
+  const found = new OwnedTraces();
+  const read: Step['read'] = ({ rows }) => readOwners(rows, found);
   for (let at = 0; at < traceIds.length; at += TRACES_PER_STATEMENT) {
-    const values = [hexArray(traceIds.slice(at, at + TRACES_PER_STATEMENT))];
+    const ids = traceIds.slice(at, at + TRACES_PER_STATEMENT);
+    const values = [byteaArray(ids.map((id) => Buffer.from(id, 'hex')))];
     await runPipeline(client, [{ statement: FIND_TRACES, values, read }]);
   }
   return found;
+}
+
+/** Reads the rows of `FIND_TRACES`. */
+export function readOwners(rows: readonly Row[], owners: OwnedTraces): void {
+  for (const [traceId, project, environment] of rows)
+    owners.claim(wordsOf(String(traceId)), 0, { project: String(project), environment: String(environment) });
 }
 
 export interface Usage {
@@ -210,51 +209,35 @@ function roomOf(claims: readonly Claim[]): ReadonlyMap<string, number> {
   return new Map([...room].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** A trace of the group, with the time range of all its claims. */
-interface MergedTrace {
-  readonly project: string;
-  claim: TraceClaim;
+/** The traces of one statement: those from one index to another. */
+interface TracePortion {
+  readonly traces: ClaimedTraces;
+  readonly from: number;
+  readonly to: number;
 }
 
 /** Sorted over all claims; nothing when no trace is claimed. Generated lazily, as a request can claim very many. */
-function* portionsOfTraces(claims: readonly Claim[]): Generator<readonly MergedTrace[]> {
+function* portionsOfTraces(claims: readonly Claim[]): Generator<TracePortion> {
   const [only] = claims;
-  // The traces of one claim are sorted and unique.
-  const merged = claims.length === 1 && only !== undefined ? only.traces : mergeTraces(claims);
-  for (let at = 0; at < merged.length; at += TRACES_PER_STATEMENT)
-    yield merged
-      .slice(at, at + TRACES_PER_STATEMENT)
-      .map((one) => ('claim' in one ? one : { project: only?.project.name ?? '', claim: one }));
+  const traces = claims.length === 1 && only !== undefined ? only.traces : merged(claims);
+  for (let from = 0; from < traces.count; from += TRACES_PER_STATEMENT)
+    yield { traces, from, to: Math.min(from + TRACES_PER_STATEMENT, traces.count) };
 }
 
-function mergeTraces(claims: readonly Claim[]): readonly MergedTrace[] {
-  const merged = new Map<string, MergedTrace>();
-  for (const { project, traces } of claims) {
-    for (const claim of traces) {
-      const known = merged.get(claim.traceId);
-      if (known === undefined) merged.set(claim.traceId, { project: project.name, claim });
-      else known.claim = widest(known.claim, claim);
-    }
-  }
-  const traces = [...merged.values()];
+function merged(claims: readonly Claim[]): ClaimedTraces {
+  const list = mergeTraces(claims.map(({ traces }) => traces));
   // One statement sorts its own keys.
-  if (traces.length > TRACES_PER_STATEMENT) traces.sort((a, b) => (a.claim.traceId < b.claim.traceId ? -1 : 1));
-  return traces;
+  return list.count > TRACES_PER_STATEMENT ? finish(list.sorted()) : list.inOrderOfClaims();
 }
 
-function widest(a: TraceClaim, b: TraceClaim): TraceClaim {
-  const firstNs = a.firstNs === null || (b.firstNs !== null && b.firstNs < a.firstNs) ? b.firstNs : a.firstNs;
-  const lastNs = a.lastNs === null || (b.lastNs !== null && b.lastNs > a.lastNs) ? b.lastNs : a.lastNs;
-  return { ...a, firstNs, lastNs };
-}
-
-function traceArrays(traces: readonly MergedTrace[]): readonly Parameter[] {
+function traceArrays({ traces, from, to }: TracePortion): readonly Parameter[] {
+  const owners = Array.from({ length: to - from }, (_, offset) => traces.ownerOf(from + offset));
   return [
-    hexArray(traces.map(({ claim }) => claim.traceId)),
-    textArray(traces.map(({ project }) => project)),
-    textArray(traces.map(({ claim }) => claim.environment)),
-    integerArray(traces.map(({ claim }) => claim.firstNs)),
-    integerArray(traces.map(({ claim }) => claim.lastNs)),
+    idArray(traces, from, to),
+    textArray(owners.map(({ project }) => project)),
+    textArray(owners.map(({ environment }) => environment)),
+    timeArray(traces, from, to, 'first'),
+    timeArray(traces, from, to, 'last'),
   ];
 }
 

@@ -19,7 +19,7 @@ const IMPATIENT_LOCK_TIMEOUT_MS = 200;
 
 /** Extra time for each statement of a large round; 0 for others. */
 function extraMs(round: readonly Claim[]): number {
-  const items = round.reduce((sum, { recordCount, traces }) => sum + recordCount + traces.length, 0);
+  const items = round.reduce((sum, { recordCount, traces }) => sum + recordCount + traces.count, 0);
   return items <= LARGE_ITEMS ? 0 : Math.min(LARGEST_STATEMENT_MS, Math.ceil(items * LARGE_MS_PER_ITEM));
 }
 

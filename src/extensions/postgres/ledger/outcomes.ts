@@ -3,20 +3,19 @@
  */
 import type { Claim, Quota, Outcome } from '../../../component/capabilities/ledger.ts';
 import { Rejection } from '../../../errors.ts';
-import { nameOf, type Reading, type StoredTrace, type Usage } from './guards.ts';
+import { OwnedTraces } from '../../../pdata/owned-traces.ts';
+import { nameOf, type Reading, type Usage } from './guards.ts';
 
 /** The requests that can be settled together: no two with the same body, no two with different claims on one trace. */
 export function compatible(pending: readonly Claim[]): readonly Claim[] {
   if (pending.length === 1) return pending;
   const bodies = new Set<string>();
-  const owners = new Map<string, StoredTrace>();
+  const owners = new OwnedTraces();
   return pending.filter((claim) => {
     const body = nameOf(claim);
     if (bodies.has(body) || conflictOf(claim, owners) !== null) return false;
     bodies.add(body);
-    const project = claim.project.name;
-    for (const { traceId, environment } of claim.traces)
-      if (!owners.has(traceId)) owners.set(traceId, { project, environment });
+    addOwners(claim, owners);
     return true;
   });
 }
@@ -28,7 +27,7 @@ export function compatible(pending: readonly Claim[]): readonly Claim[] {
 export function implied(
   pending: readonly Claim[],
   decided: ReadonlyMap<Claim, Outcome>,
-  owners: ReadonlyMap<string, StoredTrace>,
+  owners: OwnedTraces,
 ): ReadonlyMap<Claim, Outcome> {
   const byBody = new Map([...decided].map(([claim, outcome]) => [nameOf(claim), outcome]));
   const outcomes = conflicts(pending, owners);
@@ -41,14 +40,18 @@ export function implied(
 }
 
 /** Owners of the traces of stored requests. */
-export function ownersOf(claims: readonly Claim[]): ReadonlyMap<string, StoredTrace> {
-  const owners = new Map<string, StoredTrace>();
-  for (const { project, traces } of claims)
-    for (const { traceId, environment } of traces) owners.set(traceId, { project: project.name, environment });
+export function ownersOf(claims: readonly Claim[]): OwnedTraces {
+  const owners = new OwnedTraces();
+  for (const claim of claims) addOwners(claim, owners);
   return owners;
 }
 
-export function conflicts(claims: readonly Claim[], against: ReadonlyMap<string, StoredTrace>): Map<Claim, Outcome> {
+function addOwners({ traces }: Claim, owners: OwnedTraces): void {
+  for (let index = 0; index < traces.count; index++)
+    owners.claim(traces.words, traces.placeOf(index), traces.ownerOf(index));
+}
+
+export function conflicts(claims: readonly Claim[], against: OwnedTraces): Map<Claim, Outcome> {
   const refused = new Map<Claim, Outcome>();
   for (const claim of claims) {
     const rejection = conflictOf(claim, against);
@@ -57,11 +60,12 @@ export function conflicts(claims: readonly Claim[], against: ReadonlyMap<string,
   return refused;
 }
 
-function conflictOf(claim: Claim, against: ReadonlyMap<string, StoredTrace>): Rejection | null {
-  for (const { traceId, environment } of claim.traces) {
-    const stored = against.get(traceId);
+function conflictOf({ project, traces }: Claim, against: OwnedTraces): Rejection | null {
+  for (let index = 0; index < traces.count; index++) {
+    const stored = against.ownerOf(traces.words, traces.placeOf(index));
     if (stored === undefined) continue;
-    if (stored.project !== claim.project.name) return new Rejection('trace_conflict');
+    if (stored.project !== project.name) return new Rejection('trace_conflict');
+    const { environment } = traces.ownerOf(index);
     if (stored.environment !== environment)
       return new Rejection('environment_mismatch', { expected: stored.environment, received: environment });
   }

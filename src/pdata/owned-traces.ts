@@ -1,13 +1,6 @@
-/** The owners of the most recent traces: the project that stored a trace first, and its environment. */
+/** The owners of traces: the project that claimed a trace first, and its environment. */
+import type { TraceOwner } from './claimed-traces.ts';
 import { RecentKeys } from './recent-keys.ts';
-
-/** Beyond this limit the oldest are removed. */
-const MAX_TRACES = 500000;
-
-export interface TraceOwner {
-  readonly project: string;
-  readonly environment: string;
-}
 
 interface Held {
   readonly owner: TraceOwner;
@@ -22,29 +15,39 @@ export class OwnedTraces {
   readonly #numbers = new Map<string, number>();
   /** Unused numbers. */
   readonly #free: number[] = [];
+  /** The number of the owner of the newest trace. */
+  #last = 0;
 
-  constructor(limit = MAX_TRACES) {
+  /** Beyond `limit` the oldest traces are removed. */
+  constructor(limit = Number.POSITIVE_INFINITY) {
     this.#traces = new RecentKeys(limit, (owner) => this.#leave(owner));
   }
 
-  /** `traceId` in hex. */
-  ownerOf(traceId: string): TraceOwner | undefined {
-    const number = this.#traces.find(traceId);
+  /** The owner of the trace whose id is at a place of `words`. */
+  ownerOf(words: Uint32Array, at: number): TraceOwner | undefined {
+    const number = this.#traces.find(words, at);
     return number === undefined ? undefined : this.#owners[number]?.owner;
   }
 
   /** The first claim is kept. */
-  claim(traceId: string, owner: TraceOwner): void {
-    if (this.#traces.find(traceId) === undefined) this.#traces.add(traceId, this.#enter(owner));
+  claim(words: Uint32Array, at: number, owner: TraceOwner): void {
+    if (this.#traces.find(words, at) === undefined) this.#traces.add(words, at, this.#enter(owner));
   }
 
   #enter(owner: TraceOwner): number {
+    // Most traces have the owner of the one before.
+    const last = this.#owners[this.#last];
+    if (last?.owner.project === owner.project && last.owner.environment === owner.environment) {
+      last.traces++;
+      return this.#last;
+    }
     const name = nameOf(owner);
     const number = this.#numbers.get(name) ?? this.#free.pop() ?? this.#owners.length;
     const held = this.#owners[number] ?? { owner, traces: 0 };
     held.traces++;
     this.#owners[number] = held;
     this.#numbers.set(name, number);
+    this.#last = number;
     return number;
   }
 

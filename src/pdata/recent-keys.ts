@@ -1,15 +1,13 @@
 /**
- * A bounded map from keys of 16 bytes, given as 32 hex digits, to numbers; the oldest entries are removed first. It
- * uses typed arrays: strings in a Map take three times the memory, and the garbage collector marks all of them at each
- * collection.
+ * A bounded map from keys of four 32-bit words to numbers; the oldest entries are removed first. It uses typed arrays:
+ * strings in a Map take three times the memory, and the garbage collector marks all of them at each collection.
  */
-import { randomBytes } from 'node:crypto';
+import { getRandomValues } from 'node:crypto';
 
-/** 32-bit words of a key. */
-const KEY_WORDS = 4;
+export const KEY_WORDS = 4;
 
 /** The first capacity in entries; it doubles. */
-const FIRST_ROOM = 1024;
+const FIRST_ROOM = 64;
 /** Slots of the index for each entry of the capacity, so that at most half of them are used. */
 const PLACES_AN_ENTRY = 2;
 const HALVES = KEY_WORDS * 2;
@@ -17,11 +15,8 @@ const HALVES = KEY_WORDS * 2;
 export class RecentKeys {
   readonly #limit: number;
   readonly #forgotten: (value: number) => void;
-  /** The key of the current call. */
-  readonly #key = new Uint32Array(KEY_WORDS);
-  readonly #keyBytes = Buffer.from(this.#key.buffer);
   /** Random odd factors, one for each 16 bits of a key, so that a sender cannot choose keys that collide. */
-  readonly #factors = Uint32Array.from({ length: HALVES }, () => randomBytes(4).readUInt32LE() | 1);
+  readonly #factors = getRandomValues(new Uint32Array(HALVES)).map((factor) => factor | 1);
   /** The capacity, a power of two. Entry `n` is at `n` modulo the capacity. */
   #room = FIRST_ROOM;
   #words = new Uint32Array(FIRST_ROOM * KEY_WORDS);
@@ -42,22 +37,20 @@ export class RecentKeys {
     return this.#next - this.#oldest;
   }
 
-  /** The value of a key; undefined when the key is unknown or was removed. */
-  find(key: string): number | undefined {
-    this.#keyBytes.write(key, 'hex');
-    const entry = this.#index[this.#placeOf(this.#key, 0)] as number;
+  /** The value of the key at a place of `words`; undefined when the key is unknown or was removed. */
+  find(words: Uint32Array, at: number): number | undefined {
+    const entry = this.#index[this.#placeOf(words, at)] as number;
     return entry === 0 ? undefined : this.#values[entry - 1];
   }
 
   /** Adds a key; at the limit the oldest entry is removed. The last value of a key counts. */
-  add(key: string, value: number): void {
+  add(words: Uint32Array, at: number, value: number): void {
     if (this.size === this.#limit) this.#forgetOldest();
     else if (this.size === this.#room) this.#grow();
-    const at = this.#next++ & (this.#room - 1);
-    this.#keyBytes.write(key, 'hex');
-    this.#words.set(this.#key, at * KEY_WORDS);
-    this.#values[at] = value;
-    this.#index[this.#placeOf(this.#key, 0)] = at + 1;
+    const entry = this.#next++ & (this.#room - 1);
+    for (let word = 0; word < KEY_WORDS; word++) this.#words[entry * KEY_WORDS + word] = words[at + word] as number;
+    this.#values[entry] = value;
+    this.#index[this.#placeOf(words, at)] = entry + 1;
   }
 
   /** Removes the oldest entries while `isOver` is true for their values. */
@@ -123,7 +116,8 @@ export class RecentKeys {
     this.#index = new Int32Array(this.#room * PLACES_AN_ENTRY);
     for (let number = this.#oldest; number < this.#next; number++) {
       const [from, to] = [number & (room - 1), number & (this.#room - 1)];
-      this.#words.set(words.subarray(from * KEY_WORDS, (from + 1) * KEY_WORDS), to * KEY_WORDS);
+      for (let word = 0; word < KEY_WORDS; word++)
+        this.#words[to * KEY_WORDS + word] = words[from * KEY_WORDS + word] as number;
       this.#values[to] = values[from] as number;
       this.#index[this.#placeOf(this.#words, to * KEY_WORDS)] = to + 1;
     }
