@@ -63,7 +63,7 @@ export interface ArchivedFile {
 export async function archiveDay(work: Work, day: OpenDay): Promise<ArchivedFile | null> {
   const { query } = work.session;
   work.report('plan', day, 0);
-  const job = await plan(query, day, null);
+  const job = await plan(query, day, 'tables');
   work.report('seal', day, 0);
   await seal(query, day);
   await query('BEGIN ISOLATION LEVEL REPEATABLE READ');
@@ -151,7 +151,7 @@ async function* reported(blocks: AsyncIterable<Buffer>, tell: () => void): Async
 async function leaveOutEarlier(work: Work, day: OpenDay, staging: Staging): Promise<void> {
   const paths: string[] = [];
   try {
-    for (const job of await publishedJobs(work.session.query, day)) {
+    for (const job of await publishedJobs(work.session.query, day, 'tables')) {
       const path = join(work.folder, `earlier-${job.id}.parquet`);
       paths.push(path);
       await fetchPublished(work, { table: day.table, day: day.day, job, staging }, path);

@@ -30,7 +30,7 @@ export async function finishErasures(work: Work): Promise<Erased> {
   for (const table of LAKE_TABLES) {
     const condition = conditionOf(table, erasures);
     for (const day of await daysWith(query, table, erasures)) {
-      for (const job of await publishedJobs(query, { table, day })) {
+      for (const job of await publishedJobs(query, { table, day }, null)) {
         const records = await eraseIn(work, { table, day, job }, condition);
         erased.records += records;
         if (records > 0) erased.files++;

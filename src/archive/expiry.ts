@@ -1,8 +1,9 @@
 /**
- * Removes the files of old days. A day is removed only when PostgreSQL has nothing of it: neither a partition, which
- * retention drops because the day is in the archive, nor late records, nor a day that was restored. A file is not
- * published any more before it is deleted, so readers and retention never rely on a file that may be gone.
+ * Removes the files of old days of the tables. A day is removed only when PostgreSQL has nothing of it: neither a
+ * partition, which retention drops because the day is in the archive, nor late records, nor a day that was restored. A
+ * file is not published any more before it is deleted, so readers and retention never rely on a file that may be gone.
  */
+import { IS_OF_TABLES } from '../component/archived-day.ts';
 import type { ArchivedFile, Work } from './archive-day.ts';
 import { daysOf, keyOf, listPartitions } from './lake-jobs.ts';
 import { LAKE_TABLES, type LakeTable } from './lake-table.ts';
@@ -39,7 +40,7 @@ async function oldFiles(
     if (day === null) for (const each of await daysOf(query, table, name)) stored.add(each);
   const { rows } = await query(
     `SELECT id::text, to_char(day, 'YYYY-MM-DD') AS day, records::float8 AS records, bytes::float8 AS bytes FROM sluice.lake_jobs j
-     WHERE signal = $1 AND state = 'published' AND (day + 1)::timestamp <= (now() - $2::float8 * interval '1 ms') AT TIME ZONE 'UTC'
+     WHERE signal = $1 AND state = 'published' AND ${IS_OF_TABLES} AND (day + 1)::timestamp <= (now() - $2::float8 * interval '1 ms') AT TIME ZONE 'UTC'
        AND NOT EXISTS (SELECT FROM sluice.lake_late l WHERE l.signal = j.signal AND l.day = j.day)
        AND NOT EXISTS (SELECT FROM sluice.lake_restored r WHERE r.signal = j.signal AND r.day = j.day)
      ORDER BY j.day, id`,

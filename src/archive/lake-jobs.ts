@@ -11,7 +11,7 @@
  * A table without a seal, as after a backup was restored, may have records without such a row. So the job is planned
  * before its table is sealed, and a planned job is repeated; and the default partition gets rows for its other days.
  */
-import { dayOfRow, isSealed, SEAL, SEAL_OF_PART } from '../component/archived-day.ts';
+import { dayOfRow, IS_OF_TABLES, isSealed, SEAL, SEAL_OF_PART } from '../component/archived-day.ts';
 import type { Query } from '../component/capabilities/postgres.ts';
 import { unlessDropped } from '../component/dropped-partition.ts';
 import { UserError } from '../errors.ts';
@@ -47,6 +47,9 @@ export interface OpenDay extends DayOfTable {
   readonly tableBytes: number;
 }
 
+/** Where the records of a file come from. */
+export type Origin = 'tables' | 'parts';
+
 export interface Job {
   readonly id: string;
   readonly token: string;
@@ -70,10 +73,14 @@ interface PartitionRow {
 export async function openDays(query: Query, table: LakeTable, beforeMs: number): Promise<readonly OpenDay[]> {
   const before = new Date(beforeMs).toISOString().slice(0, 10);
   const partitions = await listPartitions(query, table);
-  const jobs = await countByDay(query, table, "sluice.lake_jobs WHERE state = 'published' AND");
+  const jobs = await countByDay(query, table, `sluice.lake_jobs WHERE state = 'published' AND ${IS_OF_TABLES} AND`);
   const late = await countByDay(query, table, 'sluice.lake_late WHERE');
   // An interrupted run may have left a file for a day of which the records were removed meanwhile.
-  const planned = await countByDay(query, table, "sluice.lake_jobs WHERE state = 'planned' AND replaces IS NULL AND");
+  const planned = await countByDay(
+    query,
+    table,
+    `sluice.lake_jobs WHERE state = 'planned' AND replaces IS NULL AND ${IS_OF_TABLES} AND`,
+  );
   const default_ = partitions.find(({ day }) => day === null);
   const inDefault = new Set(default_ === undefined ? [] : await daysOf(query, table, default_.name));
   const byDay = new Map(partitions.flatMap((each) => (each.day === null ? [] : [[each.day, each] as const])));
@@ -168,7 +175,7 @@ async function sealDefault(query: Query, table: LakeTable, name: string): Promis
   await withShortLock(query, sealStatement(table, name, BEGUN_SEAL), options);
   await query(
     `INSERT INTO sluice.lake_late (signal, day) SELECT DISTINCT $1, ${dayOfRow(key)} FROM sluice.${quoted(name)}
-     WHERE ${dayOfRow(key)} IN (SELECT day FROM sluice.lake_jobs WHERE signal = $1 AND state = 'published')`,
+     WHERE ${dayOfRow(key)} IN (SELECT day FROM sluice.lake_jobs WHERE signal = $1 AND state = 'published' AND ${IS_OF_TABLES})`,
     [signal],
   );
   const isDone = `DROP TRIGGER IF EXISTS ${SEAL} ON sluice.${quoted(name)};
@@ -208,7 +215,7 @@ export async function countComplete(
   // One snapshot: each late record is counted in the partition and in `lake_late`.
   const { rows } = await query(
     `SELECT count(*)::float8 AS count, count(*) =
-       (SELECT sum(records) FROM sluice.lake_jobs WHERE signal = $1 AND day = $2 AND state = 'published') +
+       (SELECT sum(records) FROM sluice.lake_jobs WHERE signal = $1 AND day = $2 AND state = 'published' AND ${IS_OF_TABLES}) +
        (SELECT count(*) FROM sluice.lake_late WHERE signal = $1 AND day = $2) AS complete
      FROM sluice.${quoted(partition)}`,
     [signal, day],
@@ -249,29 +256,33 @@ export async function withShortLock(
 
 /**
  * The planned job, which an interrupted run left, or a new one. A put of that run which arrives late has its key.
- * `replaces`: the job whose file the new one replaces; null for the records of the day.
+ * `from`: the origin of the records, or the job whose file the new one replaces.
  */
-export async function plan(query: Query, { table, day }: DayOfTable, replaces: Job | null): Promise<Job> {
+export async function plan(query: Query, { table, day }: DayOfTable, from: Origin | Job): Promise<Job> {
+  const [origin, replaces] = typeof from === 'string' ? [from, null] : [null, from.id];
   const { rows } = await query(
-    `WITH wanted AS (SELECT $1::text AS signal, $2::date AS day, $3::int8 AS replaces),
+    `WITH wanted AS (SELECT $1::text AS signal, $2::date AS day, $3::int8 AS replaces,
+         coalesce($4::text, (SELECT origin FROM sluice.lake_jobs WHERE id = $3::int8)) AS origin),
        left_over AS (SELECT j.id, j.token FROM sluice.lake_jobs j JOIN wanted w ON j.signal = w.signal AND j.day = w.day
-         AND j.replaces IS NOT DISTINCT FROM w.replaces WHERE j.state = 'planned'),
-       made AS (INSERT INTO sluice.lake_jobs (signal, day, replaces) SELECT * FROM wanted
+         AND j.replaces IS NOT DISTINCT FROM w.replaces AND j.origin = w.origin WHERE j.state = 'planned'),
+       made AS (INSERT INTO sluice.lake_jobs (signal, day, replaces, origin) SELECT * FROM wanted
          WHERE NOT EXISTS (SELECT FROM left_over) RETURNING id, token)
      SELECT id::text, token::text FROM left_over UNION ALL SELECT id::text, token::text FROM made`,
-    [table.signal, day, replaces?.id ?? null],
+    [table.signal, day, replaces, origin],
   );
   return { id: String(rows[0]?.['id']), token: String(rows[0]?.['token']) };
 }
 
+/** `origin`: null for all files of the day. */
 export async function publishedJobs(
   query: Query,
   { table: { signal }, day }: DayOfTable,
+  origin: Origin | null,
 ): Promise<readonly PublishedJob[]> {
   const { rows } = await query(
     `SELECT id::text, token::text, records::text, input_tokens::text, output_tokens::text, total_cost::text, ids_sum::text
-     FROM sluice.lake_jobs WHERE signal = $1 AND day = $2 AND state = 'published' ORDER BY id`,
-    [signal, day],
+     FROM sluice.lake_jobs WHERE signal = $1 AND day = $2 AND state = 'published' AND origin = coalesce($3, origin) ORDER BY id`,
+    [signal, day, origin],
   );
   return rows.map((row) => ({
     id: String(row['id']),

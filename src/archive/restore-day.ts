@@ -73,7 +73,7 @@ export async function restoreTable(
   for (let left = TRIES; left > 0; left--) {
     await finishErasures(work);
     await archiveRest(work, table, day);
-    const jobs = await publishedJobs(query, { table, day });
+    const jobs = await publishedJobs(query, { table, day }, 'tables');
     if (jobs.length === 0) return null;
     const { name } = work.statements(table.signal, day);
     const isThere = (await listPartitions(query, table)).some((each) => each.name === name);

@@ -4,6 +4,7 @@
  */
 import { rm } from 'node:fs/promises';
 import { Duck, MissingPackage } from '../archive/duckdb.ts';
+import { IS_OF_TABLES } from '../component/archived-day.ts';
 import { type ArchivedFile, readPlace } from '../archive/reading/archived-files.ts';
 import {
   ArchivedRows,
@@ -51,7 +52,9 @@ export async function withLake<Result>(
   columns: ColumnChoice,
   work: (lake: Lake | null) => Promise<Result>,
 ): Promise<Result> {
-  const [row] = await reader.query("SELECT EXISTS (SELECT FROM sluice.lake_jobs WHERE state = 'published') AS found");
+  const [row] = await reader.query(
+    `SELECT EXISTS (SELECT FROM sluice.lake_jobs WHERE state = 'published' AND ${IS_OF_TABLES}) AS found`,
+  );
   if (row?.['found'] !== true) return work(null);
   const session = sessionOf(reader);
   const files = await beginSnapshot(session);

@@ -1,13 +1,16 @@
 /**
- * What the archive, its readers and retention must agree about: the day of a row, whether a table has the seal, and how
- * far the records of a trace can be from it. The archive seals the table of a day with a trigger that notes each record
- * stored later.
+ * What the archive, its readers and retention must agree about: the day of a row, which files are of the tables,
+ * whether a table has the seal, and how far the records of a trace can be from it. The archive seals the table of a day
+ * with a trigger that notes each record stored later.
  */
 
 /** The name of the trigger. */
 export const SEAL = 'sluice_archive';
 /** That of a partition which was created after the day had been archived: it may have only a part of the records. */
 export const SEAL_OF_PART = 'sluice_archive_part';
+
+/** A row of `sluice.lake_jobs` is of a day of the tables. Others are of objects, and say nothing about the tables. */
+export const IS_OF_TABLES = "origin = 'tables'";
 
 /**
  * Log records belong to the day they arrived, and clocks differ: files within this time of a trace, in nanoseconds, may

@@ -1,6 +1,6 @@
 /** The files of the lake with records that PostgreSQL does not have any more, from the ledger of the archive. */
 import type { Query } from '../../component/capabilities/postgres.ts';
-import { IS_DROPPED } from '../../component/archived-day.ts';
+import { IS_DROPPED, IS_OF_TABLES } from '../../component/archived-day.ts';
 import { keyOf } from '../lake-jobs.ts';
 import type { LakeSignal } from '../lake-table.ts';
 
@@ -21,7 +21,7 @@ export interface ArchivedFile {
 const FILES = `
   SELECT id::text, signal, to_char(day, 'YYYY-MM-DD') AS day, records::float8 AS records, bytes::float8 AS bytes,
     min_ns::text AS min_ns, max_ns::text AS max_ns, projects
-  FROM sluice.lake_jobs j WHERE state = 'published' AND ${IS_DROPPED}
+  FROM sluice.lake_jobs j WHERE state = 'published' AND ${IS_OF_TABLES} AND ${IS_DROPPED}
   ORDER BY day DESC, id`;
 
 /** The newest day first. */

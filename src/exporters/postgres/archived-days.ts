@@ -2,7 +2,7 @@
  * What retention may remove: no day that `sluice restore-day` keeps, and with an archive only what is in a verified
  * file. It reads the tables of the migrations 0009 and 0011, which these commands write.
  */
-import { dayOfRow, isSealed } from '../../component/archived-day.ts';
+import { dayOfRow, IS_OF_TABLES, isSealed } from '../../component/archived-day.ts';
 import type { Query } from '../../component/capabilities/postgres.ts';
 import { unlessDropped } from '../../component/dropped-partition.ts';
 import {
@@ -33,13 +33,14 @@ export interface DropConditions {
 /** Why a partition must not be dropped yet, as SQL: null when it may be. */
 function reasonFor(table: PartitionedTable, { name, day }: Partition, conditions: DropConditions): string {
   const isDay = `signal = '${table.name}' AND day = '${dateOf(day)}'`;
+  const isJob = `${isDay} AND ${IS_OF_TABLES}`;
   const restored = `
     WHEN EXISTS (SELECT FROM sluice.lake_restored WHERE ${isDay} AND until >= now()) THEN '${RESTORED}'`;
   const archived = `
     WHEN NOT EXISTS (SELECT FROM sluice.${name}) THEN NULL
-    WHEN NOT EXISTS (SELECT FROM sluice.lake_jobs WHERE ${isDay} AND state = 'published')
+    WHEN NOT EXISTS (SELECT FROM sluice.lake_jobs WHERE ${isJob} AND state = 'published')
       THEN 'it is not archived yet'
-    WHEN EXISTS (SELECT FROM sluice.lake_jobs WHERE ${isDay} AND ${IS_UNFINISHED})
+    WHEN EXISTS (SELECT FROM sluice.lake_jobs WHERE ${isJob} AND ${IS_UNFINISHED})
       THEN 'it is being archived'
     WHEN EXISTS (SELECT FROM sluice.lake_late WHERE ${isDay})
       THEN 'records that arrived late are not archived yet'
@@ -93,9 +94,10 @@ export async function forgetRestored(query: Query, { name }: PartitionedTable): 
  */
 export function isUnarchived({ name }: PartitionedTable): string {
   const isDay = `signal = '${name}' AND day = d.day`;
+  const isJob = `${isDay} AND ${IS_OF_TABLES}`;
   return `(d.day < (now() AT TIME ZONE 'UTC')::date AND (
-    NOT EXISTS (SELECT FROM sluice.lake_jobs WHERE ${isDay} AND state = 'published')
-    OR EXISTS (SELECT FROM sluice.lake_jobs WHERE ${isDay} AND ${IS_UNFINISHED})
+    NOT EXISTS (SELECT FROM sluice.lake_jobs WHERE ${isJob} AND state = 'published')
+    OR EXISTS (SELECT FROM sluice.lake_jobs WHERE ${isJob} AND ${IS_UNFINISHED})
     OR EXISTS (SELECT FROM sluice.lake_late WHERE ${isDay})
     OR NOT ${isSealed(`'sluice.${name}_default'::regclass`)}))`;
 }

@@ -4,7 +4,7 @@
  * for them until it is idle or old.
  */
 import type { CommandSession, OwnCommands } from '../../../component/capabilities/own-commands.ts';
-import { dayOfNs, IS_DROPPED, NEAR_NS } from '../../../component/archived-day.ts';
+import { dayOfNs, IS_DROPPED, IS_OF_TABLES, NEAR_NS } from '../../../component/archived-day.ts';
 import type { Logger } from '../../../component/logger.ts';
 import { CONSOLE_ERRORS, ConsoleError, type ConsoleErrorCode } from '../errors.ts';
 import type { ArchivedDays, BytesReply, Caller, DownloadReply, Reply, RequestContext, RequestReader } from './route.ts';
@@ -74,7 +74,7 @@ const IS_ARCHIVED = `
   SELECT EXISTS (
     SELECT FROM sluice.lake_jobs j
     LEFT JOIN sluice.traces t ON t.trace_id = $1::bytea AND ($2::text IS NULL OR t.project = $2::text)
-    WHERE j.state = 'published' AND j.signal <> 'metric_points' AND ($2::text IS NULL OR $2::text = ANY (j.projects))
+    WHERE j.state = 'published' AND j.${IS_OF_TABLES} AND j.signal <> 'metric_points' AND ($2::text IS NULL OR $2::text = ANY (j.projects))
       AND (t.trace_id IS NULL OR j.day BETWEEN ${dayOfNs(FIRST)} AND ${dayOfNs(LAST)}
         OR (j.min_ns <= ${LAST} AND j.max_ns >= ${FIRST}))
       AND ${IS_DROPPED}) AS archived`;

@@ -1,0 +1,89 @@
+/** A file of objects in the lake does not mean that a day of the tables is archived, for any reader of the jobs. */
+import t from 'tap';
+import { openDays, plan, publishedJobs } from '../../src/archive/lake-jobs.ts';
+import { tableOf } from '../../src/archive/lake-table.ts';
+import { archivedFiles } from '../../src/archive/reading/archived-files.ts';
+import { dropUnlessKept, unarchivedDays } from '../../src/exporters/postgres/archived-days.ts';
+import { dayOf, partitionName, type PartitionedTable } from '../../src/exporters/postgres/partitions.ts';
+import { completenessOf } from '../../src/extensions/console/api/completeness.ts';
+import { ArchiveReaders } from '../../src/extensions/console/server/archive-readers.ts';
+import type { RequestContext } from '../../src/extensions/console/server/route.ts';
+import { storeRow, storeRows, rowOf } from '../support/archive-rows.ts';
+import { archivedTables } from '../support/archived-tables.ts';
+import { CLOSED_MS, linesOfLake, linesOfView, makeScene, TABLES } from '../support/archive-scene.ts';
+import { QUIET } from '../support/quiet-logger.ts';
+
+t.setTimeout(300_000);
+
+const scene = await makeScene(t);
+const { query, client } = scene;
+const { expire, close } = archivedTables(scene.url);
+t.teardown(close);
+const DATE = new Date(CLOSED_MS).toISOString().slice(0, 10);
+const SPANS: PartitionedTable = { name: 'spans', key: 'nanoseconds', retentionMs: 0 };
+const LOGS: PartitionedTable = { name: 'logs', key: 'timestamp', retentionMs: 0 };
+const ARCHIVED = { archived: true, notRestored: true };
+const pgQuery = (text: string, values: readonly unknown[] = []) => client.query(text, [...values]);
+
+/** As a published file of objects with records of this day. */
+const jobOfParts = (signal: string, date = DATE): Promise<unknown> =>
+  query(
+    `INSERT INTO sluice.lake_jobs (signal, day, origin, state, published_at, records, bytes, input_tokens, output_tokens, total_cost,
+       ids_sum, min_ns, max_ns, projects)
+     VALUES ($1, $2, 'parts', 'published', now(), 2, 100, 0, 0, 0, 0, 0, 9000000000000000000, '{project-0,project-1,project-2}')`,
+    [signal, date],
+  );
+
+t.test('a day of the tables with files of objects', async (t) => {
+  for (const [signal] of TABLES) {
+    await storeRows(scene, signal, 3);
+    await jobOfParts(signal);
+  }
+  const partition = { day: dayOf(CLOSED_MS), name: partitionName(SPANS, dayOf(CLOSED_MS)) };
+  t.equal(await dropUnlessKept(pgQuery, SPANS, partition, ARCHIVED), 'it is not archived yet', 'retention keeps it');
+  await storeRow(scene, 'logs', { ...rowOf('logs', 0), received_at: '1999-12-31T23:59:59Z' });
+  await jobOfParts('logs', '1999-12-31');
+  t.same(await unarchivedDays(pgQuery, LOGS, Date.now()), ['1999-12-31'], 'also in the default partition');
+  t.match(
+    await openDays(pgQuery, tableOf('spans'), Date.now()),
+    [{ day: DATE, late: null }],
+    'the archive has to do it',
+  );
+  t.same(await publishedJobs(pgQuery, { table: tableOf('spans'), day: DATE }, 'tables'), []);
+  t.equal((await publishedJobs(pgQuery, { table: tableOf('spans'), day: DATE }, 'parts')).length, 1);
+  t.equal((await publishedJobs(pgQuery, { table: tableOf('spans'), day: DATE }, null)).length, 1);
+});
+
+t.test('no reader searches the files of objects for a day of the tables', async (t) => {
+  t.same(await archivedFiles(pgQuery), []);
+  const reader = { prepared: async (text: string, values: readonly unknown[]) => query(text, values) };
+  const context = { project: 'project-0', reader, archivedFrom: null } as unknown as RequestContext;
+  t.same(await completenessOf(context, 0n), {});
+  const readers = new ArchiveReaders({} as never, QUIET);
+  t.equal(await readers.mayHave(reader as never, 'ab'.repeat(16), null), false);
+});
+
+t.test('jobs of both origins are planned beside each other, and a replacement keeps the origin', async (t) => {
+  const day = { table: tableOf('metric_points'), day: '2001-01-01' };
+  const [ofTables, ofParts] = [await plan(pgQuery, day, 'tables'), await plan(pgQuery, day, 'parts')];
+  t.not(ofTables.id, ofParts.id);
+  t.equal((await plan(pgQuery, day, 'tables')).id, ofTables.id);
+  t.equal((await plan(pgQuery, day, 'parts')).id, ofParts.id);
+  const replacement = await plan(pgQuery, day, ofParts);
+  t.equal((await plan(pgQuery, day, ofParts)).id, replacement.id);
+  t.same(await query('SELECT origin FROM sluice.lake_jobs WHERE id = $1', [replacement.id]), [{ origin: 'parts' }]);
+  const partition = { day: dayOf(CLOSED_MS), name: partitionName(SPANS, dayOf(CLOSED_MS)) };
+  await query('DELETE FROM sluice.lake_jobs WHERE day = $1', [day.day]);
+  t.equal(await dropUnlessKept(pgQuery, SPANS, partition, ARCHIVED), 'it is not archived yet');
+});
+
+t.test('the archive writes the day as if there were no files of objects, and then retention drops it', async (t) => {
+  const files = await scene.run();
+  t.equal(files.length, 4);
+  for (const [signal] of TABLES) t.same(await linesOfLake(scene, signal), await linesOfView(scene, signal));
+  const planned = await plan(pgQuery, { table: tableOf('spans'), day: DATE }, 'parts');
+  await expire();
+  t.same(await query('SELECT FROM sluice.spans'), [], 'a planned job of objects does not hold the day');
+  t.equal((await archivedFiles(pgQuery)).length, 4);
+  await query('DELETE FROM sluice.lake_jobs WHERE id = $1', [planned.id]);
+});
