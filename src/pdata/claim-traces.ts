@@ -26,64 +26,71 @@ const BYTES_PER_TRACE = 192;
  */
 export function* claimTraces(batch: Batch): Steps<ClaimedTraces> {
   if (batch.signal === 'metrics') return ClaimedTraces.none;
-  const { owners, ownerOf } = yield* ownersOf(batch);
-  const traces = new TraceList(owners);
+  const owners = yield* ownersOf(batch);
+  const traces = new TraceList(owners.all);
+  for (let first = 0; first < batch.recordCount; first += STEP) {
+    if (first > 0) yield;
+    const known = traces.count;
+    enterRecords(batch, owners, traces, { first, end: Math.min(first + STEP, batch.recordCount) });
+    batch.rowRoom.reserve((traces.count - known) * BYTES_PER_TRACE);
+  }
+  return yield* traces.sorted();
+}
+
+/** Enters the traces of the records of one step. It is no generator, because those are compiled to slower code. */
+function enterRecords(
+  batch: Batch,
+  owners: Owners,
+  traces: TraceList,
+  { first, end }: { readonly first: number; readonly end: number },
+): void {
   const { u32 } = batch.tables.memory;
-  const { recordCount } = batch;
+  const { ofResource } = owners;
   const hasTimes = batch.signal === 'traces';
   const id = new Uint32Array(KEY_WORDS);
-  let reserved = 0;
   let trace = -1;
-  let claimed = 0; // The record that entered it.
-  for (let index = 0, record = RECORDS; index < recordCount; index++, record += STRIDE) {
-    if (index % STEP === STEP - 1) {
-      batch.rowRoom.reserve((traces.count - reserved) * BYTES_PER_TRACE);
-      reserved = traces.count;
-      yield;
-    }
+  let entered = 0; // The record that entered it.
+  for (let index = first, record = RECORDS + first * STRIDE; index < end; index++, record += STRIDE) {
     if (!hasTrace(u32, record)) continue;
-    const owner = ownerOf[u32[record + RESOURCE] as number] as number;
+    const owner = ofResource[u32[record + RESOURCE] as number] as number;
     // Most batches order their spans by trace.
-    if (trace < 0 || !isSameTrace(u32, record, claimed)) {
+    if (trace < 0 || !isSameTrace(u32, record, entered)) {
       for (let word = 0; word < KEY_WORDS; word++) id[word] = bigEndian(u32[record + TRACE_ID + word] as number);
       trace = traces.enter(id, 0, owner);
-      claimed = record;
+      entered = record;
     }
-    const first = traces.ownerOf(trace);
-    if (first !== owner) {
-      const [expected, received] = [owners[first]?.environment ?? '', owners[owner]?.environment ?? ''];
+    const known = traces.ownerOf(trace);
+    if (known !== owner) {
+      const [expected, received] = [owners.all[known]?.environment ?? '', owners.all[owner]?.environment ?? ''];
       throw new Rejection('environment_mismatch', { expected, received });
     }
     if (hasTimes) traces.widen(trace, u32, record + START, record + lastTimeOf(u32, record));
   }
-  batch.rowRoom.reserve((traces.count - reserved) * BYTES_PER_TRACE);
-  return yield* traces.sorted();
 }
 
-/** The owner of each resource. */
 interface Owners {
   /** With different environments. */
-  readonly owners: readonly TraceOwner[];
-  /** By resource: an index of `owners`. */
-  readonly ownerOf: Uint32Array;
+  readonly all: readonly TraceOwner[];
+  /** By resource: an index of `all`. */
+  readonly ofResource: Uint32Array;
 }
 
 function* ownersOf(batch: Batch): Steps<Owners> {
   const project = batch.context.project.name;
-  const owners: TraceOwner[] = [];
+  const all: TraceOwner[] = [];
   const numbers = new Map<string, number>();
-  const ownerOf = new Uint32Array(batch.resourceCount);
-  for (let resource = 0; resource < ownerOf.length; resource++) {
+  const ofResource = new Uint32Array(batch.resourceCount);
+  for (let resource = 0; resource < ofResource.length; resource++) {
     if (resource % STEP === STEP - 1) yield;
     const environment = batch.environmentOf(resource);
     let number = numbers.get(environment);
     if (number === undefined) {
-      number = owners.push({ project, environment }) - 1;
+      number = all.push({ project, environment }) - 1;
       numbers.set(environment, number);
     }
-    ownerOf[resource] = number;
+    ofResource[resource] = number;
   }
-  return { owners, ownerOf };
+  return { all, ofResource };
 }
 
 function hasTrace(u32: Uint32Array, record: number): boolean {
@@ -99,9 +106,10 @@ function isSameTrace(u32: Uint32Array, left: number, right: number): boolean {
 
 /** A span without an end, or with an end before its start, covers its start. */
 function lastTimeOf(u32: Uint32Array, record: number): number {
-  const [start, end] = [record + START, record + END];
-  const [startHigh, endHigh] = [u32[start + 1] as number, u32[end + 1] as number];
-  const endsLater = startHigh === endHigh ? (u32[start] as number) < (u32[end] as number) : startHigh < endHigh;
+  const startHigh = u32[record + START + 1] as number;
+  const endHigh = u32[record + END + 1] as number;
+  const endsLater =
+    startHigh === endHigh ? (u32[record + START] as number) < (u32[record + END] as number) : startHigh < endHigh;
   return endsLater ? END : START;
 }
 

@@ -23,9 +23,9 @@ const STRIDE = 9;
 const HIGHEST_WORD = 0xffffffff;
 
 const ID_BYTES = 16;
-const FIRST_ROOM = 8;
+const FIRST_ROOM = 16;
 /** So few traces are searched one after the other, without an index. */
-const FEW = 8;
+const FEW = 32;
 /** Comparisons of a sort, or traces copied, in one step. */
 const STEP = 8192;
 
@@ -196,8 +196,9 @@ export class TraceList {
   /** A merge sort that begins with runs of one trace. */
   *#sortedIndexes(): Steps<Uint32Array> {
     const count = this.#count;
-    let from = Uint32Array.from({ length: count }, (_, index) => index);
+    let from = new Uint32Array(count);
     let to = new Uint32Array(count);
+    for (let index = 0; index < count; index++) from[index] = index;
     for (let run = 1; run < count; run *= 2) {
       for (let start = 0; start < count; start += 2 * run) {
         const middle = Math.min(start + run, count);

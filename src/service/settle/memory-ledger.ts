@@ -62,7 +62,7 @@ export class MemoryLedger implements Ledger {
   async #settle(group: readonly Claim[], write: Write): Promise<readonly Outcome[]> {
     const now = this.#now();
     const outcomes = new Map<Claim, Outcome>();
-    const plan = new Plan(this.#traces, group.length > 1);
+    const plan = new Plan(this.#traces, group.length);
     const duplicates = new Map<Claim, Claim>();
     for (const claim of group) {
       const marker = markerOf(claim);
@@ -142,16 +142,15 @@ export class MemoryLedger implements Ledger {
 /** What one group will store if its write succeeds. It is remembered only after the write. */
 class Plan {
   readonly #known: OwnedTraces;
-  readonly #hasOthers: boolean;
-  readonly #claimed = new OwnedTraces();
+  /** Null when the group has one request only. */
+  readonly #claimed: OwnedTraces | null;
   readonly #spans = new Map<string, number>();
   readonly #byBody = new Map<string, Claim>();
   readonly admitted: { readonly claim: Claim; readonly marker: Marker }[] = [];
 
-  /** `hasOthers`: whether the group has more than one request. */
-  constructor(known: OwnedTraces, hasOthers: boolean) {
+  constructor(known: OwnedTraces, groupSize: number) {
     this.#known = known;
-    this.#hasOthers = hasOthers;
+    this.#claimed = groupSize > 1 ? new OwnedTraces() : null;
   }
 
   firstWith({ name }: Marker): Claim | undefined {
@@ -167,7 +166,7 @@ class Plan {
     for (let index = 0; index < traces.count; index++) {
       if (index % STEP === STEP - 1) yield;
       const place = traces.placeOf(index);
-      const owner = this.#claimed.ownerOf(words, place) ?? this.#known.ownerOf(words, place);
+      const owner = this.#claimed?.ownerOf(words, place) ?? this.#known.ownerOf(words, place);
       if (owner === undefined) continue;
       if (owner.project !== project.name) return new Rejection('trace_conflict');
       const { environment } = traces.ownerOf(index);
@@ -182,7 +181,7 @@ class Plan {
     this.admitted.push({ claim, marker });
     this.#byBody.set(marker.name, claim);
     this.#spans.set(project, this.spansOf(project) + claim.spanCount);
-    if (this.#hasOthers) yield* claimAll(this.#claimed, claim.traces);
+    if (this.#claimed !== null) yield* claimAll(this.#claimed, claim.traces);
   }
 }
 
