@@ -1,6 +1,6 @@
 /** `sluice traces`: stored traces, newest first, one line each. */
 import { loadNewest } from './archived-list.ts';
-import { nameText } from '../extensions/console/api/texts.ts';
+import { countedUsageOf, TRACE_JOINS } from '../extensions/console/api/trace-rows.ts';
 import type { Call, Command } from './command.ts';
 import { FILTER_OPTION, filterConditions } from './filter-option.ts';
 import { environmentOf, FILTER_OPTIONS, Parameters, traceConditions } from './filters.ts';
@@ -33,42 +33,27 @@ const HAS_ERROR = `EXISTS (SELECT FROM sluice.spans s WHERE s.project = t.projec
         AND s.start_time_unix_nano BETWEEN t.first_ns AND t.last_ns AND (s.status = 'error' OR s.is_error))`;
 
 /**
- * Like the view `traces`, but selects the newest traces before anything is counted. A trace of log records alone has no
- * start.
+ * The rows of the console, of the newest traces only. A trace of log records alone has no start. One of which neither
+ * spans nor log records are left is left out: its claim expires later.
  */
 const question = (
   views: string,
   conditions: readonly string[],
   limit: string,
-  order: 'time_ns DESC' | 'created_at',
+  order: 'time_ns DESC, t.trace_id DESC' | 't.created_at, t.trace_id',
 ): string => `
   WITH newest AS MATERIALIZED (
     SELECT t.*, ${TIME_NS} AS time_ns, ${ARRIVED_US} AS arrived_us FROM sluice.traces t
     WHERE ${conditions.join('\n      AND ')}
-    ORDER BY ${order}, t.trace_id LIMIT ${limit}
-  ), used AS MATERIALIZED (
-    SELECT c.project, c.trace_id, sum(c.input_tokens) AS input_tokens, sum(c.output_tokens) AS output_tokens, sum(c.total_cost) AS total_cost
-    FROM (SELECT project, array_agg(trace_id) AS ids FROM newest GROUP BY project) p
-    CROSS JOIN LATERAL ${views}.trace_usage_of(p.project, p.ids) c GROUP BY 1, 2
-  )
-  SELECT encode(n.trace_id, 'hex') AS trace_id, n.project, n.environment, n.time_ns, n.first_ns AS start_time_unix_nano,
-    CASE WHEN first.is_root THEN first.name END AS root_name, first.name AS first_name,
-    s.span_count::int4, s.error_count::int4, s.model_call_count::int4, s.duration_ns,
-    n.arrived_us, first.service_name, s.user_id, u.input_tokens, u.output_tokens, u.total_cost
-  FROM newest n
-  CROSS JOIN LATERAL (
-    SELECT count(*) AS span_count, count(*) FILTER (WHERE status = 'error' OR is_error) AS error_count,
-      count(*) FILTER (WHERE category = 'model_call') AS model_call_count, ${nameText('min(user_id)')} AS user_id,
-      greatest(max(coalesce(end_time_unix_nano, start_time_unix_nano)) - min(start_time_unix_nano), 0) AS duration_ns
-    FROM sluice.spans WHERE project = n.project AND trace_id = n.trace_id AND start_time_unix_nano BETWEEN n.first_ns AND n.last_ns
-  ) s
-  LEFT JOIN LATERAL (
-    SELECT ${nameText('name')} AS name, ${nameText('service_name')} AS service_name, parent_span_id IS NULL AS is_root FROM sluice.spans
-    WHERE project = n.project AND trace_id = n.trace_id AND start_time_unix_nano BETWEEN n.first_ns AND n.last_ns
-    ORDER BY parent_span_id IS NOT NULL, start_time_unix_nano, span_id LIMIT 1
-  ) first ON true
-  LEFT JOIN used u ON u.project = n.project AND u.trace_id = n.trace_id
-  ORDER BY n.${order}, n.trace_id`;
+    ORDER BY ${order} LIMIT ${limit}
+  ), ${countedUsageOf(views, 'newest')}
+  SELECT encode(t.trace_id, 'hex') AS trace_id, t.project, t.environment, t.time_ns,
+    coalesce(f.start_ns, t.first_ns) AS start_time_unix_nano, CASE WHEN r.is_root THEN r.name END AS root_name, r.name AS first_name,
+    f.span_count, f.error_count, f.model_call_count, f.duration_ns, t.arrived_us, r.service_name, i.user_id,
+    u.input_tokens, u.output_tokens, u.total_cost
+  FROM newest t ${TRACE_JOINS}
+  WHERE f.span_count > 0 OR EXISTS (SELECT FROM sluice.logs l WHERE l.trace_id = t.trace_id AND l.project = t.project)
+  ORDER BY ${order}`;
 
 interface TraceRow {
   readonly trace_id: string;
@@ -222,7 +207,7 @@ async function readTraces(
     ...traceConditions(values, parameters, reader.views),
     ...filterConditions(values, parameters.values, reader.views),
   ];
-  const order = after === undefined ? 'time_ns DESC' : 'created_at';
+  const order = after === undefined ? 'time_ns DESC, t.trace_id DESC' : 't.created_at, t.trace_id';
   const text = question(reader.views, ['true', ...conditions], parameters.add(limit), order);
   return (await reader.query(text, parameters.values)).map((row: Row) => ({
     trace_id: String(row['trace_id']),

@@ -1,7 +1,7 @@
 /**
  * Calls the command line within this process, so that a call takes milliseconds. Everything except the process is real.
  */
-import { Writable } from 'node:stream';
+import { Readable, Writable } from 'node:stream';
 import { main } from '../../src/cli/main.ts';
 import { CompiledSchemas } from '../../src/config/compiled-schemas.ts';
 
@@ -19,15 +19,21 @@ export interface Dependencies {
   readonly env?: Readonly<Record<string, string>>;
   /** Columns of the terminal; left out: no terminal. */
   readonly columns?: number;
+  /** Lines of standard input. */
+  readonly input?: readonly string[];
 }
 
-export async function sluice(args: readonly string[], { folder, env = {}, columns }: Dependencies): Promise<Outcome> {
+export async function sluice(
+  args: readonly string[],
+  { folder, env = {}, columns, input = [] }: Dependencies,
+): Promise<Outcome> {
   const stdout = new Capture(columns);
   const stderr = new Capture(columns);
   const host: NodeJS.Process = Object.create(process, {
     argv: { value: [process.execPath, '/usr/bin/sluice', ...args] },
     env: { value: { NO_COLOR: '1', ...env } },
     cwd: { value: () => folder },
+    stdin: { value: Readable.from(input.map((line) => `${line}\n`)) },
     stdout: { value: stdout },
     stderr: { value: stderr },
     exit: { value: () => undefined },

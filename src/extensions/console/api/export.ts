@@ -145,7 +145,7 @@ function logsQuestion(context: RequestContext, limit: number): Statement {
   const text = `SELECT ${list} FROM ${from} CROSS JOIN LATERAL (SELECT s.*) l
     WHERE s.project = ${parameters.text(context.project)} AND s.time_unix_nano >= ${parameters.add(String(range.from))}::int8
       AND s.time_unix_nano <= ${parameters.add(String(range.until - 1n))}::int8 AND ${allOf(conditions)}
-    ORDER BY s.time_unix_nano DESC LIMIT ${parameters.add(limit)}::int4`;
+    ORDER BY s.time_unix_nano DESC, s.tableoid DESC, s.ctid DESC LIMIT ${parameters.add(limit)}::int4`;
   return { text, values: parameters.values };
 }
 
@@ -165,13 +165,17 @@ async function* traceLines(context: RequestContext, form: Form, limit: number): 
       after,
       limit: Math.min(PAGE, limit - count),
     });
-    const rows = found.items.map((item) => JSON.parse(item) as TraceRow);
-    if (form === 'csv') yield csvOf(rows, count === 0);
-    else yield rows.map((row) => `${JSON.stringify(row)}\n`).join('');
-    count += rows.length;
+    const { items } = found;
+    if (form === 'csv') yield csvOf(items.map(parseExact), count === 0);
+    else yield items.map((item) => `${item}\n`).join('');
+    count += items.length;
     after = found.next;
   } while (after !== null && count < limit);
 }
+
+/** An integer that a number does not keep exactly becomes a text. */
+const parseExact = (row: string): TraceRow =>
+  JSON.parse(row.replaceAll(/"(?:[^"\\]|\\.)*"|-?\d{16,}/gu, (part) => (part.startsWith('"') ? part : `"${part}"`)));
 
 /** The names come with the first rows. */
 function csvOf(rows: readonly TraceRow[], isFirst: boolean): string {

@@ -19,9 +19,16 @@ const startOfFirst = (column: string): string =>
  * columns that are read are kept.
  */
 export const countedUsage = (views: string, ids: string): string =>
+  counted(`${views}.trace_usage_of($1::text, ${ids})`);
+/** The same for traces of several projects: a relation with the columns `project` and `trace_id`. */
+export const countedUsageOf = (views: string, traces: string): string =>
+  counted(`(SELECT project, array_agg(trace_id) AS ids FROM ${traces} GROUP BY project) p
+    CROSS JOIN LATERAL ${views}.trace_usage_of(p.project, p.ids) c`);
+
+const counted = (from: string): string =>
   `counted AS MATERIALIZED (
     SELECT trace_id, signal, span_id, provider, model, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens,
-      input_cost, output_cost, total_cost FROM ${views}.trace_usage_of($1::text, ${ids}))`;
+      input_cost, output_cost, total_cost FROM ${from})`;
 
 /** Sums of the same for the traces of the relation `of`. It is computed only where a condition reads it. */
 export const sumsOfUsage = (views: string, project: string, of: string): string =>
@@ -82,7 +89,10 @@ export const TRACE_MEMBERS = `'trace_id', encode(t.trace_id, 'hex'), 'name', r.n
 export const TRACE_JSON = `json_build_object(${TRACE_MEMBERS},
     'models', coalesce(f.models[1:${SHOWN_MODELS}], '{}'), 'model_count', coalesce(cardinality(f.models), 0))`;
 
-/** Rows by their ids, in this order. A trace that was removed meanwhile is left out. */
+/**
+ * Rows by their ids, in this order. A trace that was removed meanwhile is left out, and one whose spans have expired:
+ * its claim stays until the next maintenance, or as long as its log records.
+ */
 export async function readTraceRows(
   reader: RequestReader,
   project: string,
@@ -92,7 +102,7 @@ export async function readTraceRows(
   const [row] = await reader.prepared(
     `WITH ${countedUsage(reader.views, '$2::bytea[]')}
      SELECT string_agg(${TRACE_JSON}::text, E'\\n' ORDER BY o.at) AS items FROM unnest($2::bytea[]) WITH ORDINALITY o (id, at)
-     JOIN sluice.traces t ON t.trace_id = o.id AND t.project = $1::text ${TRACE_JOINS}`,
+     JOIN sluice.traces t ON t.trace_id = o.id AND t.project = $1::text ${TRACE_JOINS} WHERE f.span_count > 0`,
     [project, ids],
   );
   return linesOf(row?.['items']);

@@ -147,8 +147,8 @@ function figuresQuestion(context: RequestContext, { keys, range, interval }: Fig
   ), users AS (SELECT count(*) AS user_count FROM (SELECT DISTINCT of_user FROM calls WHERE of_user IS NOT NULL) u)
   SELECT (SELECT ${figuresJson(`users.user_count`)}::text FROM a, users WHERE NOT of_key AND NOT of_point) AS total,
     (SELECT call_count::int4 FROM a WHERE NOT of_key AND NOT of_point) AS examined,
-    (SELECT string_agg((json_build_array(a.of_point, CASE WHEN a.rank > ${MAX_SERIES} THEN json_build_object('other', true) ELSE ${key} END,
-        a.point::text, ${figuresJson(null)}))::text, E'\\n' ORDER BY a.rank, a.point)
+    (SELECT string_agg(concat_ws(E'\\t', CASE WHEN a.rank > ${MAX_SERIES} THEN json_build_object('other', true) ELSE ${key} END,
+        ${figuresJson(null)}, CASE WHEN a.of_point THEN a.point END), E'\\n' ORDER BY a.rank, a.point)
      FROM a WHERE ${keys.length === 0 ? 'true' : 'a.of_key'}) AS series,
     to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS as_of`;
   return { text, values: parameters.values, hasOwners: owned.length > 0 };
@@ -207,10 +207,11 @@ const figuresJson = (users: string | null): string => `json_build_object(
       ${[...COUNTS, ...SUMS].map((name) => `'${name}', a.${name}${name === 'total_cost' ? '::text' : ''}`).join(', ')},
       'p50_ms', a.latency[1], 'p95_ms', a.latency[2], 'ttft_ms', a.ttft_ms${users === null ? '' : `, 'user_count', ${users}`})`;
 
+/** JSON texts: a number of JavaScript does not keep every digit of a sum. */
 interface Series {
-  readonly key: unknown;
-  readonly points: unknown[];
-  total: unknown;
+  readonly key: string;
+  readonly points: string[];
+  total: string;
 }
 
 type Found = Readonly<Record<string, unknown>>;
@@ -224,13 +225,11 @@ interface Answered {
 
 /** The rows are small: at most 101 groups with their points. */
 function answerText({ group, range, interval, completeness }: Answered, found: Found, past: Found): string {
-  const earlier = new Map(seriesOf(past).map(({ key, total }) => [JSON.stringify(key), total]));
-  const series = seriesOf(found).map(({ key, total, points }) => ({
-    key,
-    total,
-    before: earlier.get(JSON.stringify(key)) ?? null,
-    points,
-  }));
+  const earlier = new Map(seriesOf(past).map(({ key, total }) => [key, total]));
+  const series = seriesOf(found).map(
+    ({ key, total, points }) =>
+      `{"key":${key},"total":${total},"before":${earlier.get(key) ?? null},"points":[${points.join(',')}]}`,
+  );
   const head = {
     as_of: found['as_of'],
     from: String(range.from),
@@ -239,20 +238,19 @@ function answerText({ group, range, interval, completeness }: Answered, found: F
     interval,
     calls_examined: found['examined'],
     ...completeness,
-    series,
   };
-  return `${JSON.stringify(head).slice(0, -1)},"total":${String(found['total'])},"before":${String(past['total'])}}`;
+  return `${JSON.stringify(head).slice(0, -1)},"series":[${series.join(',')}],"total":${String(found['total'])},"before":${String(past['total'])}}`;
 }
 
+/** Lines with the key of a group, figures, and the time of a point; without a time the figures are of the group. */
 function seriesOf(found: Found): readonly Series[] {
   const series = new Map<string, Series>();
   for (const line of linesOf(found['series'])) {
-    const [isPoint, key, point, figures] = JSON.parse(line) as readonly [boolean, unknown, string, unknown];
-    const name = JSON.stringify(key);
-    const one = series.get(name) ?? { key, points: [], total: null };
-    series.set(name, one);
-    if (isPoint) one.points.push([point, figures]);
-    else one.total = figures;
+    const [key = '', figures = '', point] = line.split('\t');
+    const one = series.get(key) ?? { key, points: [], total: 'null' };
+    series.set(key, one);
+    if (point === undefined) one.total = figures;
+    else one.points.push(`["${point}",${figures}]`);
   }
   return [...series.values()];
 }
