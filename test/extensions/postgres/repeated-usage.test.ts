@@ -1,10 +1,12 @@
 // Many records that report one call: one of them counts, and the work grows with their number, not with its square.
 import t from 'tap';
+import { Partitions } from '../../../src/exporters/postgres/partitions.ts';
 import { Random } from '../../support/generators-random.ts';
 import { openMigrated } from '../../support/migrated.ts';
 
 t.setTimeout(120_000);
 
+const DAY_MS = 86_400_000;
 const RECORDS = 1_500;
 const FEW_RECORDS = 100;
 /** A record is read, joined and sorted some times. Compared in pairs it would be thousands of times. */
@@ -47,6 +49,12 @@ function rowsOf(plan: Plan): number {
     .filter(([key]) => key === 'Actual Rows' || key.startsWith('Rows Removed by'))
     .reduce((sum, [, count]) => sum + Number(count), 0);
   return (plan.Plans ?? []).reduce((sum, part) => sum + rowsOf(part), own * Number(plan['Actual Loops']));
+}
+
+/** How many times the steps of a plan scanned a table or a part of one. */
+function scansOf(plan: Plan): number {
+  const own = plan['Relation Name'] === undefined ? 0 : Number(plan['Actual Loops']);
+  return (plan.Plans ?? []).reduce((sum, part) => sum + scansOf(part), own);
 }
 
 t.test('of many records of one call one counts, with work in proportion to their number', async (t) => {
@@ -128,6 +136,28 @@ t.test('the usage of all traces reads blocks in proportion to the records, whate
     const different = 'SELECT * FROM counted_usage EXCEPT ALL ';
     t.strictSame((await client.query(different + OF_ALL)).rows, [], what);
   }
+});
+
+t.test('the call above a call of the Anthropic client is searched in the days around it, not in all', async (t) => {
+  const { database, connect } = await openMigrated(t);
+  const partitions = new Partitions(database);
+  for (const weeks of [0, 2, 4, 6])
+    await partitions.open(
+      { name: 'spans', key: 'nanoseconds', retentionMs: 60 * DAY_MS },
+      Date.now() - weeks * 7 * DAY_MS,
+    );
+  const client = await connect();
+  await client.query(`INSERT INTO sluice.spans (project, environment, usage_scope, category, resource, attributes, dialect, name, trace_id,
+      span_id, parent_span_id, start_time_unix_nano, received_at)
+    SELECT 'demo', 'default', 'own', 'model_call', '{}', '{}', CASE WHEN half = 1 THEN 'anthropic-native' END, 'chat', decode(md5(i::text), 'hex'),
+      decode(lpad(to_hex(half), 16, '0'), 'hex'), CASE WHEN half = 1 THEN decode(lpad('0', 16, '0'), 'hex') END, ${NOW_NS} + i * 1000 + half, now()
+    FROM generate_series(1, ${RECORDS}) i, generate_series(0, 1) half`);
+  await client.query('ANALYZE sluice.spans');
+  const { rows } = await client.query('EXPLAIN (ANALYZE, FORMAT JSON) SELECT call_key FROM usage_spans');
+  const scans = scansOf(rows[0]['QUERY PLAN'][0].Plan);
+  t.ok(scans < 3 * RECORDS, `${scans} scans of tables for ${RECORDS} calls`);
+  const counted = await client.query('SELECT count(*)::int AS calls FROM counted_usage');
+  t.strictSame(counted.rows, [{ calls: RECORDS }]);
 });
 
 /** As the function computes it, level by level. */

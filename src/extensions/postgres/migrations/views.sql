@@ -225,10 +225,13 @@ SELECT project, environment, trace_id, start_time_unix_nano AS time_unix_nano, p
   time_to_first_token_ms, is_error,
   coalesce(
     'call ' || CASE dialect WHEN 'google-adk' THEN attributes ->> 'gcp.vertex.agent.event_id' END,
-    -- The client of Anthropic reports what an instrumentation above it reports, and the platform what the client reports.
+    -- The client of Anthropic reports what an instrumentation above it reports, and the platform what the client reports. Within an
+    -- hour, so that only the partitions of that time are searched for each call.
     CASE WHEN dialect = 'anthropic-native' THEN (
       SELECT coalesce('response ' || a.response_id, 'span ' || encode(a.span_id, 'hex')) FROM sluice.spans a
       WHERE a.project = s.project AND a.trace_id = s.trace_id AND a.span_id = s.parent_span_id
+        AND a.start_time_unix_nano >= s.start_time_unix_nano - 3600000000000
+        AND a.start_time_unix_nano <= least(s.start_time_unix_nano, 9223372036854775807 - 3600000000000) + 3600000000000
         AND a.usage_scope = 'own' AND a.category = 'model_call'
         AND (a.dialect IS DISTINCT FROM s.dialect OR a.attributes ->> 'anthropic.request.id' = s.attributes ->> 'anthropic.request.id')
       ORDER BY a.start_time_unix_nano LIMIT 1) END,
