@@ -1,10 +1,11 @@
-/** Bodies that take long in one part of the pass, each as large as a request may be. */
+/** Bodies that take long in one part of the pass or of the commit. */
 
 export interface Blocking {
   readonly name: string;
   readonly signal: 'traces' | 'logs' | 'metrics';
   readonly encoding: 'protobuf' | 'json';
-  make(): Buffer;
+  /** `share`: its size as a part of the largest body, for those whose rows or records would be too many. */
+  make(share: number): Buffer;
 }
 
 /** The largest expanded body, without the bytes around the repeated part. */
@@ -44,13 +45,32 @@ const attribute = (key: string, value: Buffer): Buffer => keyValue(9, key, value
 const text = (value: string | Buffer): Buffer => field(1, value);
 const fits = (part: Buffer): number => Math.floor(ROOM / part.length);
 
-function spansOfTraces(): Buffer {
-  const one = spanOf(NO_BYTES);
-  const all = repeated(one, fits(one));
+/** Records that contain an id, each with another one. */
+function ofTraces(one: Buffer, share: number): Buffer {
+  const count = Math.floor(fits(one) * share);
+  const all = repeated(one, count);
   const at = one.indexOf(ID);
-  for (let index = 0; index < fits(one); index++)
+  for (let index = 0; index < count; index++)
     all.writeUInt32BE(Math.imul(index, 2_654_435_761) >>> 0, index * one.length + at + 4);
   return requestOf(all);
+}
+
+/** Resources with different attributes, in the order of neither their ids nor their numbers. */
+function resources(share: number): Buffer {
+  const spans = field(2, spanOf(NO_BYTES));
+  const each = Array.from({ length: Math.floor(130_000 * share) }, (_, index) => {
+    const resource = field(1, keyValue(1, 'service.name', text(`s ${Math.imul(index, 2_654_435_761) >>> 0}`)));
+    return field(1, Buffer.concat([resource, spans]));
+  });
+  return Buffer.concat(each);
+}
+
+function scopes(share: number): Buffer {
+  const each = Array.from({ length: Math.floor(130_000 * share) }, (_, index) => {
+    const scope = field(1, field(1, `scope ${Math.imul(index, 2_654_435_761) >>> 0}`));
+    return field(2, Buffer.concat([scope, spanOf(NO_BYTES)]));
+  });
+  return field(1, Buffer.concat(each));
 }
 
 function manyKeys(): Buffer {
@@ -122,9 +142,10 @@ function messageEvents(): Buffer {
   return requestOf(spanOf(Buffer.concat([...head, repeated(event, fits(event))])));
 }
 
-function histogramBounds(): Buffer {
-  const bounds = Buffer.alloc(8 * 1_000_000);
-  for (let index = 0; index < 1_000_000; index++) bounds.writeDoubleLE(Math.PI * (index + 1) * 1e-200, index * 8);
+function histogramBounds(share: number): Buffer {
+  const count = Math.floor(1_000_000 * share);
+  const bounds = Buffer.alloc(8 * count);
+  for (let index = 0; index < count; index++) bounds.writeDoubleLE(Math.PI * (index + 1) * 1e-200, index * 8);
   const point = Buffer.concat([Buffer.from([0x21, 0, 0, 0, 0, 0, 0, 0, 0]), field(7, bounds)]);
   const histogram = Buffer.concat([field(1, point), Buffer.from([0x10, 1])]);
   return field(1, field(2, field(2, Buffer.concat([field(1, 'a'), field(9, histogram)]))));
@@ -151,7 +172,7 @@ const list = (part: string, count = Math.floor(ROOM / (part.length + 1))): strin
 const jsonArray = (part: string): Buffer =>
   inJson(`"attributes":[{"key":"a","value":{"arrayValue":{"values":${list(part)}}}}]`);
 
-const traces = (name: string, make: () => Buffer, encoding: Blocking['encoding'] = 'protobuf'): Blocking => ({
+const traces = (name: string, make: Blocking['make'], encoding: Blocking['encoding'] = 'protobuf'): Blocking => ({
   name,
   signal: 'traces',
   encoding,
@@ -159,7 +180,9 @@ const traces = (name: string, make: () => Buffer, encoding: Blocking['encoding']
 });
 
 export const BODIES: readonly Blocking[] = [
-  traces('spans of as many traces', spansOfTraces),
+  traces('spans of as many traces', (share) => ofTraces(spanOf(NO_BYTES), share)),
+  traces('resources of one span each', resources),
+  traces('scopes of one span each', scopes),
   traces('model calls of unknown models', unknownModels),
   traces('markers of all dialects', allDialects),
   traces('message events', messageEvents),
@@ -179,7 +202,9 @@ export const BODIES: readonly Blocking[] = [
   }),
   traces('nested maps', nestedMaps),
   traces('unknown fields', () => requestOf(spanOf(repeated(Buffer.from([0xa0, 0x06, 1]), Math.floor(ROOM / 3))))),
-  traces('text of control characters', () => requestOf(spanOf(attribute('a', text(Buffer.alloc(ROOM, 1)))))),
+  traces('text of control characters', (share) =>
+    requestOf(spanOf(attribute('a', text(Buffer.alloc(Math.floor(ROOM * share), 1))))),
+  ),
   traces('redaction: iban', () => redaction('DE89 3704 ')),
   traces('redaction: us_ssn', () => redaction('123-45-')),
   traces('redaction: email', () => redaction('a@')),
@@ -214,21 +239,31 @@ export const BODIES: readonly Blocking[] = [
     name: 'points',
     signal: 'metrics',
     encoding: 'json',
-    make: () =>
-      Buffer.from(
-        `{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":"a","gauge":{"dataPoints":${list('{"asInt":"1"}', 520_000)}}}]}]}]}`,
-      ),
+    make: (share) => {
+      const points = list('{"asInt":"1"}', Math.floor(520_000 * share));
+      return Buffer.from(
+        `{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":"a","gauge":{"dataPoints":${points}}}]}]}]}`,
+      );
+    },
   },
   {
     name: 'log records',
     signal: 'logs',
     encoding: 'json',
-    make: () => Buffer.from(`{"resourceLogs":[{"scopeLogs":[{"logRecords":${list('{}', 520_000)}}]}]}`),
+    make: (share) =>
+      Buffer.from(`{"resourceLogs":[{"scopeLogs":[{"logRecords":${list('{}', Math.floor(520_000 * share))}}]}]}`),
+  },
+  {
+    name: 'log records of as many traces',
+    signal: 'logs',
+    encoding: 'protobuf',
+    make: (share) => ofTraces(field(2, field(9, ID)), share),
   },
   {
     name: 'resources',
     signal: 'logs',
     encoding: 'json',
-    make: () => Buffer.from(`{"resourceLogs":${list('{"scopeLogs":[{"logRecords":[{}]}]}', 130_000)}}`),
+    make: (share) =>
+      Buffer.from(`{"resourceLogs":${list('{"scopeLogs":[{"logRecords":[{}]}]}', Math.floor(130_000 * share))}}`),
   },
 ];

@@ -1,9 +1,11 @@
 /**
- * The measured process: a whole service that writes to a file, with every processor and the redaction presets. Its
- * parent sends requests over HTTP and reads the cost of the last one over IPC.
+ * The measured process: a whole service with every processor and the redaction presets, which stores into a file,
+ * PostgreSQL, or objects (`--store`). Its parent sends requests over HTTP and reads the cost of the last one over IPC.
  */
-import { readFileSync, statSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { KEY, OTHER_KEY, startDaemon } from '../../support/daemon.ts';
 
 export interface Cost {
@@ -14,12 +16,13 @@ export interface Cost {
    * thread, whichever is less: on a busy machine the thread also waits for a processor.
    */
   readonly blockMs: number;
+  /** With the store `file`. */
   readonly rowBytes: number;
   /** The highest resident memory above that before the request, in bytes. */
   readonly memoryBytes: number;
 }
 
-export const CONFIG = `
+const PROCESSED = `
 receivers: { otlp: { protocols: { http: { endpoint: "127.0.0.1:0" } } } }
 processors:
   auth: { keys: [ { key: ${KEY}, project: demo }, { key: ${OTHER_KEY}, project: other } ] }
@@ -41,15 +44,36 @@ processors:
       - { name: words, pattern: '(alpha|beta|gamma)+[0-9]*x', replacement: '[word]' }
   normalization: {}
   pricing: {}
-exporters: { file: { path: "{folder}/out.ndjson", rotation: { max_size: 64MiB, max_files: 1 } } }
+`;
+
+interface Store {
+  readonly exporter: string;
+  /** Its options. */
+  readonly options: string;
+}
+
+const STORES: Readonly<Record<string, Store>> = {
+  file: { exporter: 'file', options: '{ path: "{folder}/out.ndjson", rotation: { max_size: 64MiB, max_files: 1 } }' },
+  postgres: { exporter: 'postgres', options: '{}' },
+  objects: { exporter: 'objects', options: '{ to: "{folder}/objects", linger: 0s }' },
+};
+
+/** `dataFolder`: of the embedded server; null when the ledger is in memory. */
+function configOf({ exporter, options }: Store, dataFolder: string | null): string {
+  const ledger = dataFolder === null ? 'ledger: memory' : 'extensions: [postgres]';
+  const extensions = dataFolder === null ? '' : `extensions: { postgres: { data_dir: ${dataFolder} } }\n`;
+  return `${extensions}${PROCESSED}
+exporters: { ${exporter}: ${options} }
 service:
-  ledger: memory
+  ${ledger}
   telemetry: { metrics: { enabled: false } }
   pipelines:
-    traces: { receivers: [otlp], processors: [auth, environment, privacy, normalization, pricing], exporters: [file] }
-    logs: { receivers: [otlp], processors: [auth, environment, privacy, normalization, pricing], exporters: [file] }
-    metrics: { receivers: [otlp], processors: [auth, environment, privacy, normalization, pricing], exporters: [file] }
+    traces: &all
+      { receivers: [otlp], processors: [auth, environment, privacy, normalization, pricing], exporters: [${exporter}] }
+    logs: *all
+    metrics: *all
 `;
+}
 
 const BEAT_MS = 1;
 const NS_PER_MS = 1e6;
@@ -65,9 +89,17 @@ function threadMs(): number {
 }
 
 const teardowns: (() => Promise<void>)[] = [];
-const daemon = await startDaemon({ teardown: (task) => teardowns.push(task) }, { config: CONFIG });
+const scope = { teardown: (task: () => Promise<void>) => teardowns.push(task) };
+const { values } = parseArgs({ options: { store: { type: 'string', default: 'file' } } });
+const store = STORES[values.store];
+if (store === undefined) throw new Error(`--store is one of ${Object.keys(STORES).join(', ')}`);
+// As root, the embedded server runs as another user, which must be able to read the folder.
+const dataFolder = mkdtempSync(join(tmpdir(), 'sluice-subject-'));
+chmodSync(dataFolder, 0o755);
+scope.teardown(async () => rmSync(dataFolder, { recursive: true, force: true }));
+const daemon = await startDaemon(scope, { config: configOf(store, values.store === 'file' ? null : dataFolder) });
 const path = join(daemon.folder, 'out.ndjson');
-const sizeOf = (): number => statSync(path).size;
+const sizeOf = (): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
 let beat = performance.now();
 let beatMs = threadMs();
