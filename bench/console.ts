@@ -2,8 +2,8 @@
  * The reading API of the console on many stored traces: the time of an answer in the daemon, without the socket. Prints
  * the median and the slowest of some runs, and the target.
  *
- * `node dist/bench/console.js [--traces 100000] [--runs 9] [--large 10000]`: traces of ten spans each over seven days,
- * and one large trace.
+ * `node dist/bench/console.js [--traces 100000] [--days 7] [--runs 9] [--large 10000]`: traces of ten spans each, of
+ * which three are model calls, and one large trace in the middle of the time.
  */
 import type { ReaderPool } from '../src/component/capabilities/postgres-reader.ts';
 import { listFacets } from '../src/extensions/console/api/facets.ts';
@@ -19,7 +19,6 @@ import { BenchDatabase } from './database.ts';
 
 const PROJECT = 'bench';
 const SPANS = 10;
-const DAYS = 7;
 const BATCH = 10_000;
 const READER = { url: '', connections: 3, timeoutMs: 60_000, applicationName: 'sluice-bench' };
 
@@ -47,12 +46,16 @@ const CLAIM = `
 const { values } = readArguments(import.meta.url, {
   options: {
     traces: { type: 'string', default: '100000' },
+    days: { type: 'string', default: '7' },
     runs: { type: 'string', default: '9' },
     large: { type: 'string', default: '10000' },
   },
 });
 
 const traces = Number(values.traces);
+const days = Number(values.days);
+/** The beginning of the large trace, in nanoseconds. */
+let largeNs = 0n;
 const bench = await BenchDatabase.open();
 const database = new Database().use({ connectionString: bench.url });
 const reader = new Readers(database, 'public').open(READER);
@@ -66,14 +69,15 @@ try {
 }
 
 async function fill(): Promise<void> {
-  await bench.openDays(DAYS + 1);
+  await bench.openDays(days + 1);
   const now = BigInt(Date.now()) * 1_000_000n;
-  const apart = (BigInt(DAYS) * 86_400_000_000_000n) / BigInt(traces);
+  const apart = (BigInt(days) * 86_400_000_000_000n) / BigInt(traces);
   // Longer than the limit of the pool allows.
   await bench.database.session({ statementTimeoutMs: 600_000, lockTimeoutMs: 60_000 }, async (query) => {
     for (let done = 0; done < traces; done += BATCH)
       await query(FILL, [done + 1, Math.min(BATCH, traces - done), SPANS, String(apart), String(now)]);
-    await query(FILL, [traces + 1, 1, Number(values.large), '0', String(now)]);
+    largeNs = now - (BigInt(traces) * apart) / 2n;
+    await query(FILL, [traces + 1, 1, Number(values.large), '0', String(largeNs)]);
     await query(CLAIM);
     await query('VACUUM ANALYZE sluice.spans');
     await query('VACUUM ANALYZE sluice.traces');
@@ -165,6 +169,12 @@ async function measureAll(): Promise<void> {
   const questions: readonly Question[] = [
     { name: 'list of 50, no filter', route: listTraces, target: '50 ms' },
     {
+      name: `list of 50, one of ${values.large} spans`,
+      route: listTraces,
+      query: { to: String(largeNs + 1n) },
+      target: '–',
+    },
+    {
       name: 'list, model:model-7 (every 40th trace)',
       route: listTraces,
       query: { q: 'model:model-7' },
@@ -182,9 +192,9 @@ async function measureAll(): Promise<void> {
       target: '300 ms',
     },
     {
-      name: 'usage of 7 d by model',
+      name: `usage of ${days} d by model`,
       route: showUsage,
-      query: { from: '-168h', to: 'now', interval: '6h' },
+      query: { from: `-${days * 24}h`, to: 'now', interval: days < 2 ? '1h' : '1d' },
       target: '30 d × 1 M: 1.5 s',
     },
     { name: 'facets', route: listFacets, target: '200 ms' },

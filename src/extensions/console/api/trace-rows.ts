@@ -14,9 +14,9 @@ const startOfFirst = (column: string): string =>
   `min(s.start_time_unix_nano) FILTER (WHERE s.${column} IS NOT NULL) AS ${column}_ns`;
 
 /**
- * A common table expression with the usage that counts of these traces of the project `$1`. All traces of a question
- * are given at once: many traces may share the id of one response, and each would read the records of all. Only the
- * columns that are read are kept.
+ * Common table expressions: `counted`, the usage that counts of these traces of the project `$1`, and `used`, its sums
+ * by trace. All traces of a question are given at once: many traces may share the id of one response, and each would
+ * read the records of all. Only the columns that are read are kept.
  */
 export const countedUsage = (views: string, ids: string): string =>
   counted(`${views}.trace_usage_of($1::text, ${ids})`);
@@ -26,9 +26,14 @@ export const countedUsageOf = (views: string, traces: string): string =>
     CROSS JOIN LATERAL ${views}.trace_usage_of(p.project, p.ids) c`);
 
 const counted = (from: string): string =>
-  `counted AS MATERIALIZED (
+  `counted AS (
     SELECT trace_id, signal, span_id, provider, model, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens,
-      input_cost, output_cost, total_cost FROM ${from})`;
+      input_cost, output_cost, total_cost FROM ${from}
+  ), used AS MATERIALIZED (
+    SELECT trace_id, sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens, sum(cache_read_tokens) AS cache_read_tokens,
+      sum(input_cost) AS input_cost, sum(output_cost) AS output_cost, sum(total_cost) AS total_cost,
+      count(*) FILTER (WHERE total_cost IS NULL) AS unpriced_count
+    FROM counted GROUP BY trace_id)`;
 
 /** Sums of the same for the traces of the relation `of`. It is computed only where a condition reads it. */
 export const sumsOfUsage = (views: string, project: string, of: string): string =>
@@ -37,9 +42,9 @@ export const sumsOfUsage = (views: string, project: string, of: string): string 
     FROM ${views}.trace_usage_of(${project}, ARRAY(SELECT trace_id FROM ${of})) c GROUP BY 1)`;
 
 /**
- * Joins to a relation `t` of traces: figures `f`, ids `i`, the root or earliest span `r`, usage `u`, from
- * `countedUsage`. The spans of a trace are read once: figures are added up by service and model, of which there are
- * few, and single spans are found by their start.
+ * Joins to a relation `t` of traces: figures `f`, ids `i`, the root or earliest span `r`, usage `u`, with the
+ * expressions of `countedUsage`. The spans of a trace are read once: figures are added up by service and model, of
+ * which there are few, and single spans are found by their start.
  */
 export const TRACE_JOINS = `
   CROSS JOIN LATERAL (
@@ -68,12 +73,7 @@ export const TRACE_JOINS = `
     WHERE ${spansOf('s')} AND s.start_time_unix_nano = coalesce(f.root_ns, f.start_ns) AND (s.parent_span_id IS NULL) = (f.root_ns IS NOT NULL)
     ORDER BY s.span_id LIMIT 1
   ) r ON true
-  CROSS JOIN LATERAL (
-    SELECT sum(c.input_tokens) AS input_tokens, sum(c.output_tokens) AS output_tokens,
-      sum(c.cache_read_tokens) AS cache_read_tokens, sum(c.input_cost) AS input_cost, sum(c.output_cost) AS output_cost,
-      sum(c.total_cost) AS total_cost, count(*) FILTER (WHERE c.total_cost IS NULL) AS unpriced_count
-    FROM counted c WHERE c.trace_id = t.trace_id
-  ) u`;
+  LEFT JOIN used u ON u.trace_id = t.trace_id`;
 
 /** Of at most as many models. */
 const SHOWN_MODELS = 4;
@@ -84,7 +84,7 @@ export const TRACE_MEMBERS = `'trace_id', encode(t.trace_id, 'hex'), 'name', r.n
     'span_count', f.span_count, 'error_count', f.error_count, 'model_call_count', f.model_call_count,
     'agent', f.agent, 'user_id', i.user_id, 'conversation_id', i.conversation_id, 'input_tokens', u.input_tokens,
     'cache_read_tokens', u.cache_read_tokens, 'output_tokens', u.output_tokens, 'total_cost', u.total_cost::text,
-    'unpriced_count', u.unpriced_count`;
+    'unpriced_count', coalesce(u.unpriced_count, 0)`;
 
 export const TRACE_JSON = `json_build_object(${TRACE_MEMBERS},
     'models', coalesce(f.models[1:${SHOWN_MODELS}], '{}'), 'model_count', coalesce(cardinality(f.models), 0))`;
