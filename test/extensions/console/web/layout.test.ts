@@ -73,6 +73,16 @@ const BEYOND = `(() => {
 const SMALL = `axe.run({ runOnly: ['target-size'], resultTypes: ['violations'], iframes: false, preload: false })
   .then(({ violations }) => [...new Set(violations.flatMap(({ nodes }) => nodes.map(({ html }) => /^<[^>]{0,90}/u.exec(html)?.[0])))])`;
 
+const REFUSAL = {
+  ...{ time: '2026-11-24T08:53:49.696Z', code: 'invalid_api_key', signal: 'traces', project: 'shop', key: 'QNAV1voZ' },
+  ...{ message: long('The API key is missing or not valid. ', 170), bytes: 1024, address: '127.0.0.1:52436' },
+};
+const CUT_MESSAGES = `(() => {
+  const cells = [...document.querySelectorAll('[aria-label="Refused requests"] tbody td:nth-child(3)')];
+  const isCut = (e) => [e, ...e.querySelectorAll('*')].some((each) => each.scrollWidth > each.clientWidth + 1);
+  return cells.length === 0 ? ['no refusal is shown'] : cells.filter(isCut).map((e) => e.textContent);
+})()`;
+
 async function checkPage(t: Test, page: Page, what: string): Promise<void> {
   await page.evaluate(AXE);
   for (const width of WIDTHS) {
@@ -124,6 +134,12 @@ if (chromium === null) {
     await page.goto(`${origin}/login#${link}`);
     await page.locator('.shell').waitFor();
 
+    // The refusals of this daemon have no messages without its socket for `tap`.
+    await page.route('**/api/v1/status', async (route) => {
+      const answer = await route.fetch();
+      await route.fulfill({ response: answer, json: { ...(await answer.json()), refusals: [REFUSAL] } });
+    });
+
     const id = traceOf(longer);
     const metric = encodeURIComponent(long('metric.name.', 200));
     const pages: readonly (readonly [path: string, ready: string])[] = [
@@ -154,6 +170,8 @@ if (chromium === null) {
       await page.goto(`${origin}/p/${path}`);
       await page.locator(ready).first().waitFor();
       await checkPage(t, page, path.slice(0, 60));
+      // It says what to do about a refusal.
+      if (path === 'shop/status') t.same(await page.evaluate(CUT_MESSAGES), [], 'messages of refusals are whole');
     }
   });
 }

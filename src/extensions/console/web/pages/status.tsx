@@ -148,9 +148,7 @@ function RefusalRow({ refusal }: { refusal: RefusalShape }): JSX.Element {
       <td>
         <code>{code}</code>
       </td>
-      <td>
-        <Name text={message} />
-      </td>
+      <td class="whole-text">{message}</td>
       <td>{signal ?? '–'}</td>
       <td>{project === null ? '–' : <Name text={project} />}</td>
       <td>{key === null ? '–' : <Name text={key} />}</td>
