@@ -32,21 +32,39 @@ const TIME_NS = `coalesce(t.first_ns, ${ARRIVED_US} * 1000)`;
 const HAS_ERROR = `EXISTS (SELECT FROM sluice.spans s WHERE s.project = t.project AND s.trace_id = t.trace_id
         AND s.start_time_unix_nano BETWEEN t.first_ns AND t.last_ns AND (s.status = 'error' OR s.is_error))`;
 
+/** Every project with traces, or the one that the parameter names. */
+const projects = (of: string): string => `
+    WITH RECURSIVE p AS (
+      SELECT min(project) AS name FROM sluice.traces
+      UNION ALL SELECT (SELECT min(project) FROM sluice.traces WHERE project > p.name) FROM p WHERE p.name IS NOT NULL
+    ) SELECT name FROM p WHERE name IS NOT NULL AND (${of}::text IS NULL OR name = ${of}::text)`;
+
+/** Traces in the order of their arrival, by its index. */
+const arrivedOf = (conditions: string, limit: string): string => `
+    SELECT t.*, ${TIME_NS} AS time_ns, ${ARRIVED_US} AS arrived_us FROM sluice.traces t WHERE ${conditions}
+    ORDER BY t.created_at, t.trace_id LIMIT ${limit}`;
+
 /**
- * The rows of the console, of the newest traces only. A trace of log records alone has no start. One of which neither
- * spans nor log records are left is left out: its claim expires later.
+ * The newest traces of each project, by the index of their starts: a filter is then asked of as many traces as it takes
+ * to fill the list. Traces of log records alone have no start.
  */
-const question = (
-  views: string,
-  conditions: readonly string[],
-  limit: string,
-  order: 'time_ns DESC, t.trace_id DESC' | 't.created_at, t.trace_id',
-): string => `
-  WITH newest AS MATERIALIZED (
-    SELECT t.*, ${TIME_NS} AS time_ns, ${ARRIVED_US} AS arrived_us FROM sluice.traces t
-    WHERE ${conditions.join('\n      AND ')}
-    ORDER BY ${order} LIMIT ${limit}
-  ), ${countedUsageOf(views, 'newest')}
+const newestOf = (projects: string, since: string, conditions: string, limit: string): string => {
+  const those = (start: string, time: string): string => `(
+        SELECT t.*, ${time} AS time_ns, ${ARRIVED_US} AS arrived_us FROM sluice.traces t
+        WHERE t.project = p.name AND t.first_ns IS ${start} AND ${time} >= ${since} AND ${conditions}
+        ORDER BY ${time} DESC, t.trace_id DESC LIMIT ${limit})`;
+  return `
+    SELECT n.* FROM (${projects}) p CROSS JOIN LATERAL (
+      ${those('NOT NULL', 't.first_ns')} UNION ALL ${those('NULL', `${ARRIVED_US} * 1000`)}
+    ) n ORDER BY time_ns DESC, trace_id DESC LIMIT ${limit}`;
+};
+
+/**
+ * The rows of the console, of these traces `t`. One of which neither spans nor log records are left is left out: its
+ * claim expires later.
+ */
+const question = (views: string, newest: string, order: string): string => `
+  WITH newest AS MATERIALIZED (${newest}), ${countedUsageOf(views, 'newest')}
   SELECT encode(t.trace_id, 'hex') AS trace_id, t.project, t.environment, t.time_ns,
     coalesce(f.start_ns, t.first_ns) AS start_time_unix_nano, CASE WHEN r.is_root THEN r.name END AS root_name, r.name AS first_name,
     f.span_count, f.error_count, f.model_call_count, f.duration_ns, t.arrived_us, r.service_name, i.user_id,
@@ -198,17 +216,24 @@ async function readTraces(
   { since, limit, after }: Range,
 ): Promise<readonly TraceRow[]> {
   const parameters = new Parameters();
+  const of = parameters.add(values.text('project') ?? null);
   const conditions = [
-    ...optional(values.text('project'), (value) => `t.project = ${parameters.add(value)}::text`),
+    `(${of}::text IS NULL OR t.project = ${of}::text)`,
     ...optional(environmentOf(values), (value) => `t.environment = ${parameters.add(value)}::text`),
-    ...optional(since, (value) => `${TIME_NS} >= ${parameters.add(value)}::int8`),
     ...(after === undefined ? [] : arrivedAfter(after, parameters)),
     ...(values.flag('errors') ? [HAS_ERROR] : []),
     ...traceConditions(values, parameters, reader.views),
     ...filterConditions(values, parameters.values, reader.views),
   ];
-  const order = after === undefined ? 'time_ns DESC, t.trace_id DESC' : 't.created_at, t.trace_id';
-  const text = question(reader.views, ['true', ...conditions], parameters.add(limit), order);
+  const [all, most] = [conditions.join('\n      AND '), parameters.add(limit)];
+  const text =
+    after === undefined
+      ? question(
+          reader.views,
+          newestOf(projects(of), `${parameters.add(since ?? '0')}::int8`, all, most),
+          'time_ns DESC, t.trace_id DESC',
+        )
+      : question(reader.views, arrivedOf(all, most), 't.created_at, t.trace_id');
   return (await reader.query(text, parameters.values)).map((row: Row) => ({
     trace_id: String(row['trace_id']),
     project: String(row['project']),
