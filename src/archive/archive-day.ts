@@ -219,9 +219,13 @@ async function requireOwn(store: ObjectStore, { key, job, staging }: Target, pat
 export async function removeLeftOver(work: Work, target: Target): Promise<void> {
   if ((await work.store.head(target.key)) === null) return;
   const path = join(work.folder, STORED);
-  await downloadObject(work.store, target.key, path);
-  await requireOwn(work.store, target, path);
-  await work.store.delete([target.key]);
+  try {
+    await downloadObject(work.store, target.key, path);
+    await requireOwn(work.store, target, path);
+    await work.store.delete([target.key]);
+  } finally {
+    await rm(path, { force: true });
+  }
 }
 
 /** Reads the file as the store returns it. A damaged file is removed, so that readers that list do not find it. */

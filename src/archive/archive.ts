@@ -1,7 +1,7 @@
 /** A run of the archive: the days that have ended, one job after the other, with one run at a time on a database. */
 import { UserError } from '../errors.ts';
 import { type ArchivedFile, archiveDay, type Session, type Work } from './archive-day.ts';
-import { expectedBytes, type OpenDay, openDays } from './lake-jobs.ts';
+import { expectedBytes, type OpenDay, openDays, type Origin } from './lake-jobs.ts';
 import { conditionOf, LAKE_TABLES } from './lake-table.ts';
 import { quoted } from './duckdb.ts';
 import { finishErasures } from './erasure.ts';
@@ -12,6 +12,18 @@ import { LEFTOVER_MS } from '../object-store/object-store.ts';
 /** Held by the session, so that it ends with the connection. */
 const LOCK = "SELECT pg_try_advisory_lock(hashtext('sluice.archive')) AS held";
 const UNLOCK = "SELECT pg_advisory_unlock(hashtext('sluice.archive'))";
+
+/** Why a lake with files of the other origin is refused, and what to do. */
+const REFUSALS: Readonly<Record<Origin, readonly [message: string, hint: string]>> = {
+  tables: [
+    'the lake of this database has the records of its objects: the archive would write them again',
+    'Run `sluice compact` instead, and remove exporters.postgres.archive.',
+  ],
+  parts: [
+    'the lake of this database has files of `sluice archive`: records that both exporters stored would be in it twice',
+    'Run `sluice archive` instead. A database that was archived cannot publish its objects yet.',
+  ],
+};
 
 export interface Selection {
   /** Days that ended this long ago, by the clock of the database. */
@@ -40,7 +52,7 @@ export async function* archive(
   selection: Selection,
   expired: (file: ArchivedFile) => Promise<void> = async () => undefined,
 ): AsyncGenerator<ArchivedFile> {
-  await lockArchive(work.session);
+  await lockArchive(work.session, 'tables');
   try {
     await recordPlace(work.session.query, work.store.url);
     await finishErasures(work);
@@ -61,10 +73,18 @@ export async function* archive(
 export const waitForArchive = ({ query }: Session): Promise<unknown> =>
   query("SELECT pg_advisory_lock(hashtext('sluice.archive'))");
 
-/** Excludes others that change or restore the archive of this database. */
-export async function lockArchive({ query }: Session): Promise<void> {
-  if ((await query(LOCK)).rows[0]?.['held'] === true) return;
-  throw new UserError('another `sluice archive` is at work on this database', 'Wait until it has ended.');
+/**
+ * Excludes others that change or restore the lake of this database. The records of a lake have one origin: those that
+ * both exporters store would be in it twice.
+ */
+export async function lockArchive(session: Session, origin: Origin): Promise<void> {
+  const { query } = session;
+  if ((await query(LOCK)).rows[0]?.['held'] !== true)
+    throw new UserError('another command is at work on the lake of this database', 'Wait until it has ended.');
+  const { rows } = await query('SELECT FROM sluice.lake_jobs WHERE origin <> $1 LIMIT 1', [origin]);
+  if (rows.length === 0) return;
+  await unlockArchive(session);
+  throw new UserError(...REFUSALS[origin]);
 }
 
 /** The lock also ends with the connection. */

@@ -29,12 +29,15 @@ async function download(store: ObjectStore, key: string, path: string): Promise<
     await downloadObject(store, key, path);
   } catch (error) {
     if (!(error instanceof StoreError) || error.fault !== 'absent') throw error;
-    throw new UserError(
-      `${key} is not in ${store.url}`,
-      'Name the folder or bucket to which this database was archived before, or bring the file back.',
-    );
+    throw absentFile(store, key);
   }
 }
+
+export const absentFile = ({ url }: Pick<ObjectStore, 'url'>, key: string): UserError =>
+  new UserError(
+    `${key} is not in ${url}`,
+    'Name the folder or bucket to which this database was archived before, or bring the file back.',
+  );
 
 export async function readFile(staging: Staging, path: string, key: string): Promise<FileContents> {
   try {

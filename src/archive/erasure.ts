@@ -6,6 +6,7 @@
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { IS_OF_TABLES } from '../component/archived-day.ts';
 import type { Query } from '../component/capabilities/postgres.ts';
 import { removeLeftOver, storeFile, type Work } from './archive-day.ts';
 import { fetchPublished } from './archived-file.ts';
@@ -14,6 +15,17 @@ import { LAKE_TABLES, type LakeSignal, type LakeTable, tableOf } from './lake-ta
 import { deleteRemoved } from './removed-files.ts';
 import { conditionOf, type Erasure, readErasures } from './requested-erasures.ts';
 import { Staging } from './staging.ts';
+
+/**
+ * A request stays while parts of before it may be published: then their records are left out. They are not published
+ * where the tables are archived.
+ */
+const FORGET = `
+  DELETE FROM sluice.lake_erasures e WHERE id = ANY ($1::int8[]) AND (
+    EXISTS (SELECT FROM sluice.lake_jobs WHERE ${IS_OF_TABLES})
+    OR NOT EXISTS (
+      SELECT FROM sluice.parts p LEFT JOIN sluice.compactions c ON c.id = p.compaction
+      WHERE c.published_at IS NULL AND p.received_at <= e.requested_at AND (e.project IS NULL OR e.project = p.project)))`;
 
 export interface Erased {
   readonly records: number;
@@ -40,7 +52,7 @@ export async function finishErasures(work: Work): Promise<Erased> {
   await removeLeftOvers(work);
   // Of interrupted puts. Others of this lake cannot be under way: they need the lock.
   await work.store.sweep('lake/', 0);
-  await query('DELETE FROM sluice.lake_erasures WHERE id = ANY ($1::int8[])', [erasures.map(({ id }) => id)]);
+  await query(FORGET, [erasures.map(({ id }) => id)]);
   return erased;
 }
 

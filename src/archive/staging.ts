@@ -6,7 +6,7 @@ import type { DuckDBAppender } from '@duckdb/node-api';
 import { readTuples, type Tuple } from './copy-tuples.ts';
 import { type Duck, explain, literal } from './duckdb.ts';
 import { contentSum, type Figures, figuresIn, figuresOf } from './figures.ts';
-import { type LakeTable, quoteds } from './lake-table.ts';
+import { DAY_MS, type LakeTable, quoteds } from './lake-table.ts';
 
 const NULL = -1;
 /** Rows are handed to DuckDB after this many bytes: until then they are outside of its limit of memory. */
@@ -106,6 +106,52 @@ export class Staging {
         SELECT row_number, key, row_number() OVER (PARTITION BY key ORDER BY row_number) AS copy
         FROM (SELECT row_number, ${key} AS key FROM staged)) LEFT JOIN archived USING (key)
       WHERE archived.copies IS NULL OR copy > archived.copies;
+      CREATE OR REPLACE VIEW chosen AS SELECT staged.* FROM staged SEMI JOIN fresh USING (row_number)`);
+  }
+
+  /** Copies the rows of a query, in its order. `bytes`: about their size. */
+  async load(query: string, bytes: number): Promise<void> {
+    await this.#duck.run(
+      `CREATE OR REPLACE TABLE staged AS SELECT row_number() OVER () AS row_number, * FROM (${query})`,
+    );
+    const [row] = await this.#duck.rows('SELECT count(*)::double AS rows FROM staged');
+    this.#rows = Number(row?.['rows']);
+    this.#bytes = bytes;
+  }
+
+  /** Removes the rows for which the condition is true. */
+  async remove(condition: string): Promise<void> {
+    await this.#duck.run(`DELETE FROM staged WHERE coalesce(${condition}, false)`);
+  }
+
+  /** The number of rows of each project. */
+  async projects(): Promise<ReadonlyMap<string, number>> {
+    const rows = await this.#duck.rows('SELECT project, count(*)::double AS rows FROM staged GROUP BY project');
+    return new Map(rows.map((row) => [String(row['project']), Number(row['rows'])]));
+  }
+
+  /** The UTC days of the rows, oldest first. */
+  async days(): Promise<readonly string[]> {
+    const { key } = this.#table;
+    const day = key === 'received_at' ? `epoch_us(${key}) // 86400000000` : `${key} // 86400000000000`;
+    const rows = await this.#duck.rows(`SELECT DISTINCT (${day})::double AS day FROM staged ORDER BY day`);
+    return rows.map((row) => new Date(Number(row['day']) * DAY_MS).toISOString().slice(0, 10));
+  }
+
+  /** Chooses the rows of the condition that are in none of the files. Of spans with one key it chooses the first. */
+  async chooseNew(condition: string, files: readonly string[]): Promise<void> {
+    if (this.#table.signal !== 'spans') {
+      await this.#duck.run(`CREATE OR REPLACE VIEW chosen AS SELECT * FROM staged WHERE ${condition}`);
+      return;
+    }
+    const key = this.#keyOf();
+    const earlier =
+      files.length === 0
+        ? ''
+        : `ANTI JOIN (SELECT ${key} AS key FROM read_parquet([${files.map(literal).join(', ')}])) USING (key)`;
+    await this.#duck.run(`
+      CREATE OR REPLACE TABLE fresh AS SELECT min(row_number) AS row_number
+      FROM (SELECT row_number, ${key} AS key FROM staged WHERE ${condition}) ${earlier} GROUP BY key;
       CREATE OR REPLACE VIEW chosen AS SELECT staged.* FROM staged SEMI JOIN fresh USING (row_number)`);
   }
 

@@ -1,8 +1,9 @@
-/** The archive that the configuration names, for commands that write or read it. */
+/** The archive and the objects that the configuration names, for commands that write or read them. */
 import { resolve } from 'node:path';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { openStore } from '../object-store/open-store.ts';
 import type { Config } from '../config/config.ts';
+import type { ObjectsOptions } from '../exporters/objects/objects.ts';
 import type { ArchiveOptions } from '../exporters/postgres/archive-runs.ts';
 import type { PostgresExporterOptions } from '../exporters/postgres/postgres.ts';
 import type { Call } from './command.ts';
@@ -18,6 +19,14 @@ export function findArchiveOptions({ service, exporters }: Config): ArchiveOptio
     const { archive } = options as PostgresExporterOptions;
     if (archive.to !== '') return archive;
   }
+  return null;
+}
+
+/** Where the exporter `objects` of a pipeline stores; null when there is none. */
+export function findObjectsPlace({ service, exporters }: Config): string | null {
+  const used = new Set(service.pipelines.flatMap((pipeline) => pipeline.exporters));
+  for (const [id, { definition, options }] of exporters)
+    if (definition.type === 'objects' && used.has(id)) return (options as ObjectsOptions).to;
   return null;
 }
 

@@ -4,19 +4,16 @@ import type { ArchivedFile, Session } from '../archive/archive-day.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { COMMAND_LINE, writeAudit } from '../extensions/postgres/audit.ts';
 import type { Config } from '../config/config.ts';
-import { parseByteSize, parseDuration } from '../config/units.ts';
 import { DEFAULT_MEMORY_BYTES, findArchiveOptions, openPlace } from './archive-place.ts';
+import { durationOf, memoryOf } from './archive-options.ts';
 import { withArchiveSession, withArchiveWork } from './archive-work.ts';
 import type { Call, Command, ExitCode } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { withDatabase } from './database.ts';
-import { UsageError, type Values } from './options.ts';
+import { UsageError } from './options.ts';
 import { layOut } from './terminal.ts';
 import { formatBytes, formatCount, plural, UNKNOWN } from './view/format.ts';
 import { asJson } from './view/screen-text.ts';
-
-/** Below this DuckDB cannot sort rows of several mebibytes. */
-const LEAST_MEMORY = 256 * 2 ** 20;
 
 /** Where neither the command nor the configuration says otherwise. */
 const DEFAULT_AGE_MS = 7 * 86_400_000;
@@ -103,23 +100,6 @@ interface Choice extends Settings {
   readonly views: string;
   readonly store: ObjectStore;
   readonly session: Session;
-}
-
-function durationOf(values: Values, option: 'older-than' | 'keep'): number | undefined {
-  const text = values.text(option);
-  if (text === undefined) return undefined;
-  const ms = parseDuration(text);
-  if (ms === null) throw new UsageError(`--${option} takes a duration, not "${text}"`, 'as 36h or 7d');
-  return ms;
-}
-
-function memoryOf(values: Values): number | undefined {
-  const text = values.text('memory');
-  if (text === undefined) return undefined;
-  const bytes = parseByteSize(text);
-  if (bytes === null || bytes < LEAST_MEMORY)
-    throw new UsageError(`--memory takes a size of at least ${formatBytes(LEAST_MEMORY)}, not "${text}"`, 'as 2GiB');
-  return bytes;
 }
 
 async function showPlan({ values, terminal }: Call, { session, views, olderThanMs }: Choice): Promise<ExitCode> {

@@ -85,6 +85,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./archive.ts')).archiveCommand,
   },
   {
+    name: 'compact',
+    summary: 'Publish the records of objects as Parquet files, verified',
+    load: async () => (await import('./compact.ts')).compactCommand,
+  },
+  {
     name: 'restore-day',
     words: '<DAY>',
     summary: 'Bring an archived day back into PostgreSQL',

@@ -14,7 +14,9 @@ import { plural } from './view/format.ts';
 export async function eraseArchived(call: Call, database: Database, { config, options }: Opened): Promise<void> {
   const { terminal, values } = call;
   const query = database.query.bind(database);
-  const { rows } = await query('SELECT EXISTS (SELECT FROM sluice.lake_erasures) AS requested');
+  const { rows } = await query(
+    'SELECT EXISTS (SELECT FROM sluice.lake_erasures) AND EXISTS (SELECT FROM sluice.lake_jobs) AS requested',
+  );
   if (rows[0]?.['requested'] !== true) return;
   const configured = findArchiveOptions(config);
   const place = values.text('lake') ?? configured?.to ?? (await readPlace(query));

@@ -57,11 +57,17 @@ export const pruneCommand: Command = {
       const code = await work(database);
       if (call.values.flag('dry-run')) return code;
       await eraseArchived(call, database, opened);
-      if (rows[0]?.['found'] === true) call.terminal.say('Objects of the exporter `objects` keep what they contain.');
+      if (rows[0]?.['found'] === true) call.terminal.say(sayObjects(call.values.text('before') !== undefined));
       return code;
     });
   },
 };
+
+/** A period is removed from the tables alone. */
+const sayObjects = (isPeriod: boolean): string =>
+  isPeriod
+    ? 'Objects keep what they contain, and `sluice compact` publishes it.'
+    : 'Objects keep what they contain until they are removed; `sluice compact` does not publish it.';
 
 /** Everything is checked before the database is opened. */
 function choose(call: Call): (database: Database) => Promise<ExitCode> {
@@ -134,7 +140,8 @@ async function pruneArchivedTrace(
   const query = database.query.bind(database);
   const { rows } = await query(
     `SELECT EXISTS (SELECT FROM sluice.lake_jobs WHERE state <> 'published' OR $1::text IS NULL OR $1 = ANY (projects))
-       OR EXISTS (SELECT FROM sluice.lake_erasures WHERE trace_id = $2) AS found`,
+       OR EXISTS (SELECT FROM sluice.lake_erasures WHERE trace_id = $2)
+       OR EXISTS (SELECT FROM sluice.parts WHERE $1::text IS NULL OR project = $1) AS found`,
     [project, traceId],
   );
   if (rows[0]?.['found'] !== true) throw new UserError(`there is no trace ${traceId}`, 'See `sluice traces`.');

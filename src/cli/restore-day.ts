@@ -96,7 +96,7 @@ async function restoreDay(
   work: RestoreWork,
   choice: { readonly day: string; readonly untilMs: number },
 ): Promise<readonly RestoredTable[]> {
-  await lockArchive(work.session);
+  await lockArchive(work.session, 'tables');
   try {
     const restored: RestoredTable[] = [];
     for (const table of LAKE_TABLES) {

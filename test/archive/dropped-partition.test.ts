@@ -79,7 +79,7 @@ t.test('the archive', async (t) => {
 });
 
 const restore = async (query: Query): Promise<void> => {
-  await lockArchive(plain);
+  await lockArchive(plain, 'tables');
   const work = { ...workWith(query), ...partitionsOf(database) };
   const restored = await restoreTable(work, tableOf('spans'), { day: DAY, untilMs: Date.now() });
   await unlockArchive(plain);

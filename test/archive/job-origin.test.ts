@@ -77,13 +77,18 @@ t.test('jobs of both origins are planned beside each other, and a replacement ke
   t.equal(await dropUnlessKept(pgQuery, SPANS, partition, ARCHIVED), 'it is not archived yet');
 });
 
-t.test('the archive writes the day as if there were no files of objects, and then retention drops it', async (t) => {
-  const files = await scene.run();
-  t.equal(files.length, 4);
-  for (const [signal] of TABLES) t.same(await linesOfLake(scene, signal), await linesOfView(scene, signal));
-  const planned = await plan(pgQuery, { table: tableOf('spans'), day: DATE }, 'parts');
-  await expire();
-  t.same(await query('SELECT FROM sluice.spans'), [], 'a planned job of objects does not hold the day');
-  t.equal((await archivedFiles(pgQuery)).length, 4);
-  await query('DELETE FROM sluice.lake_jobs WHERE id = $1', [planned.id]);
-});
+t.test(
+  'the archive refuses a lake of objects; without their files it writes the day, and then retention drops it',
+  async (t) => {
+    await t.rejects(scene.run(), /has the records of its objects/u, 'not while there are some');
+    await query("DELETE FROM sluice.lake_jobs WHERE origin = 'parts'");
+    const files = await scene.run();
+    t.equal(files.length, 4);
+    for (const [signal] of TABLES) t.same(await linesOfLake(scene, signal), await linesOfView(scene, signal));
+    const planned = await plan(pgQuery, { table: tableOf('spans'), day: DATE }, 'parts');
+    await expire();
+    t.same(await query('SELECT FROM sluice.spans'), [], 'a planned job of objects does not hold the day');
+    t.equal((await archivedFiles(pgQuery)).length, 4);
+    await query('DELETE FROM sluice.lake_jobs WHERE id = $1', [planned.id]);
+  },
+);

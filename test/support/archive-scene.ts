@@ -11,6 +11,7 @@ import { Duck } from '../../src/archive/duckdb.ts';
 import { FolderStore } from '../../src/object-store/folder-store.ts';
 import { Partitions } from '../../src/exporters/postgres/partitions.ts';
 import { Database } from '../../src/extensions/postgres/database.ts';
+import { LOG_COLUMNS, METRIC_COLUMNS, SPAN_COLUMNS } from '../../src/pdata/columns.ts';
 import { copyIn, copyOut } from '../../src/extensions/postgres/transfer/copy.ts';
 import { MIGRATED } from './migrated.ts';
 import { createDatabase, type Teardown } from './postgres.ts';
@@ -153,6 +154,11 @@ export async function linesOfView(
   return rows.map((row) => lineOf(row)).sort();
 }
 
+/** The columns with JSON, of all signals. */
+const JSON_COLUMNS: readonly string[] = [...SPAN_COLUMNS, ...LOG_COLUMNS, ...METRIC_COLUMNS]
+  .filter(({ type }) => type === 'json')
+  .map(({ name }) => name);
+
 const DOUBLES = ['latency_ms', 'time_to_first_token_ms', 'sum', 'min', 'max'];
 
 /** Doubles are written differently by the two databases, and `value` has two columns in the lake. */
@@ -170,4 +176,23 @@ function numberOf(value: unknown): string | null {
   if (/^-?\d{1,19}$/u.test(text)) return text;
   const number = Number(text.replace(/^(-?)inf$/iu, '$1Infinity').replace(/^nan$/iu, 'NaN'));
   return Number.isInteger(number) ? String(BigInt(number)) : String(number);
+}
+
+/** Lines of `linesOfLake` or `linesOfView`, with JSON as PostgreSQL writes it. */
+export async function withPlainJson(
+  { client }: Pick<Scene, 'client'>,
+  lines: readonly string[],
+): Promise<readonly string[]> {
+  const rows = lines.map((line) => JSON.parse(line) as Record<string, string | null>);
+  const places = rows.flatMap((row) =>
+    JSON_COLUMNS.filter((name) => typeof row[name] === 'string').map((name) => ({ row, name })),
+  );
+  const { rows: plain } = await client.query(
+    'SELECT value::jsonb::text AS value FROM unnest($1::text[]) WITH ORDINALITY u (value, place) ORDER BY place',
+    [places.map(({ row, name }) => row[name])],
+  );
+  for (const [index, { row, name }] of places.entries()) row[name] = plain[index].value;
+  // DuckDB reads the number -0 of JSON without its sign.
+  for (const row of rows) for (const [name, value] of Object.entries(row)) if (value === '-0') row[name] = '0';
+  return rows.map((row) => JSON.stringify(row)).sort();
 }

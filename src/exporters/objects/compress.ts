@@ -8,7 +8,8 @@ import type { Codec } from './object-key.ts';
 
 /** Level 1 of both: NDJSON of spans has a quarter of its size then, and higher levels take more time than they save. */
 const GZIP_LEVEL = 1;
-const ZSTD_PARAMETERS = { 100: 1 };
+/** With a checksum, as gzip has one: compaction finds a damaged part by it. */
+const ZSTD_PARAMETERS = { 100: 1, 201: 1 };
 
 /** Node has zstd from 22.15 on. */
 interface WithZstd {

@@ -12,6 +12,8 @@ const CHANGES = ['link', 'mkdir', 'open', 'rename', 'rm', 'unlink', 'writeFile']
 const STEPS: readonly (readonly [string, RegExp])[] = [
   ['seal', /TRIGGER sluice_archive/u],
   ['plan', /left_over/u],
+  ['take', /WITH oldest/u],
+  ['mark', /UPDATE sluice\.compactions/u],
   ['snapshot', /REPEATABLE READ/u],
   ['copy', /COPY \(SELECT/u],
   ['put', /^(?:PUT |PAR1|link )/u],

@@ -33,7 +33,7 @@ export function folderPlace(folder: string): LakePlace {
     existsSync(lake)
       ? readdirSync(lake, { recursive: true, encoding: 'utf8' }).filter((name) => /\.(?:parquet|tmp)$/u.test(name))
       : [];
-  return { to: 'to', environment: {}, allFiles, folder: () => lake, faults: null };
+  return { to: lake, environment: {}, allFiles, folder: () => lake, faults: null };
 }
 
 export async function bucketPlace(t: Parameters<typeof startS3>[0], folder: string): Promise<LakePlace> {

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { Duck } from '../../../src/archive/duckdb.ts';
-import { DAY_MS, linesOfLake, linesOfView, MEMORY } from '../../support/archive-scene.ts';
+import type { Origin } from '../../../src/archive/lake-jobs.ts';
+import { DAY_MS, linesOfLake, linesOfView, MEMORY, withPlainJson } from '../../support/archive-scene.ts';
 import { archivedTables } from '../../support/archived-tables.ts';
 import { KEY } from '../../support/daemon.ts';
 import { type Executable, openFolder, startExecutable } from '../../support/executable.ts';
@@ -16,6 +17,9 @@ import { bucketPlace, folderPlace } from './lake-place.ts';
 /** The closed days of the spans: a day is opened up to a week back. */
 export const DAYS = [2, 3, 4];
 const SPANS = 20;
+/** The text of traces that are not erased. */
+const STAYING = 'x';
+const SENT_AGAIN = 3;
 const NEXT_CHANGE_MS = 5_000;
 const MOST_TRIES = 30;
 const RETRY_MS = 1_000;
@@ -48,16 +52,27 @@ const rarestOf = ({ points, tries }: Kills): readonly [string, number] =>
 /** Multiples of it, without their whole parts, are spread evenly. */
 const GOLDEN_RATIO = (Math.sqrt(5) - 1) / 2;
 
-export async function startScene(t: Parameters<typeof startPostgresDaemon>[0], store: 'folder' | 's3') {
-  const daemon = await startPostgresDaemon(t);
+/** `origin`: of the records in the lake. Those of parts are in the tables too. */
+export async function startScene(
+  t: Parameters<typeof startPostgresDaemon>[0],
+  store: 'folder' | 's3',
+  origin: Origin = 'tables',
+) {
   const folder = openFolder(t);
   const place = store === 's3' ? await bucketPlace(t, folder) : folderPlace(folder);
+  const options =
+    origin === 'tables'
+      ? {}
+      : {
+          exporters: 'postgres, objects',
+          moreExporters: `objects: { to: "${place.to}", linger: 0s }`,
+          env: place.environment,
+        };
+  const daemon = await startPostgresDaemon(t, options);
+  const archive = origin === 'tables' ? `{ archive: { to: ${place.to}, older_than: 1d, memory: 256MiB } }` : '{}';
   writeFileSync(
     join(folder, 'sluice.yaml'),
-    postgresConfig({ databaseUrl: daemon.databaseUrl }).replace(
-      'postgres: {}',
-      `postgres: { archive: { to: ${place.to}, older_than: 1d, memory: 256MiB } }`,
-    ),
+    postgresConfig({ ...options, databaseUrl: daemon.databaseUrl }).replace('postgres: {}', `postgres: ${archive}`),
   );
   const client = new pg.Client({ connectionString: daemon.databaseUrl });
   await client.connect();
@@ -73,8 +88,10 @@ export async function startScene(t: Parameters<typeof startPostgresDaemon>[0], s
   /** The ids of the spans that were acknowledged and not removed. */
   const acknowledged = new Set<string>();
   let requests = 0;
+  /** Of the last trace that stays. */
+  let earlier: readonly object[] = [];
 
-  async function sendTrace({ key = KEY, text = 'x', traceId = newTraceId() } = {}): Promise<readonly string[]> {
+  async function sendTrace({ key = KEY, text = STAYING, traceId = newTraceId() } = {}): Promise<readonly string[]> {
     const spans = Array.from({ length: SPANS }, (_, index) => {
       const spanId = newSpanId();
       const day = DAYS[(requests + index) % DAYS.length] ?? 0;
@@ -82,8 +99,11 @@ export async function startScene(t: Parameters<typeof startPostgresDaemon>[0], s
       return { spanId, body: aSpan({ traceId, spanId, start, attributes: { text: text.repeat(index * 10 + 1) } }) };
     });
     requests++;
-    const body = JSON.stringify(aTraceRequest(spans.map((each) => each.body)));
+    // In other bytes than before.
+    const again = origin === 'parts' && key === KEY ? earlier.slice(0, SENT_AGAIN) : [];
+    const body = JSON.stringify(aTraceRequest([...spans.map((each) => each.body), ...again]));
     await deliver(body, key);
+    if (text === STAYING && key === KEY) earlier = spans.map((each) => each.body);
     const ids = spans.map(({ spanId }) => spanId);
     for (const id of ids) acknowledged.add(id);
     return ids;
@@ -221,9 +241,12 @@ export async function startScene(t: Parameters<typeof startPostgresDaemon>[0], s
   return {
     ...{ faults: place.faults, acknowledged, sendTrace, ingestWhile, start, finish, measure, kill },
     ...{ allFiles, published, expire, client, idsInLake, idsInDatabase, idsOf },
+    ...{ place, duck, databaseUrl: daemon.databaseUrl },
     lines: async () => {
       const scene = { duck, lake: place.folder(), client };
-      return [await linesOfLake(scene, 'spans'), await linesOfView(scene, 'spans')] as const;
+      const [lake, view] = [await linesOfLake(scene, 'spans'), await linesOfView(scene, 'spans')];
+      if (origin === 'tables') return [lake, view] as const;
+      return [await withPlainJson(scene, lake), await withPlainJson(scene, view)] as const;
     },
   };
 }

@@ -1,4 +1,7 @@
-/** Requests the removal of archived records. `sluice prune` and each run of `sluice archive` do what is requested. */
+/**
+ * Requests the removal of records from the lake. `sluice prune` and each run of `sluice archive` and `sluice compact`
+ * do what is requested; records of parts that are not published yet are left out when they are.
+ */
 import type { Query } from '../../../component/capabilities/postgres.ts';
 
 export interface ArchivedSelection {
@@ -15,7 +18,7 @@ export async function requestErasure(query: Query, selection: ArchivedSelection)
   const { project, environment = null, traceId = null } = selection;
   await query(
     `INSERT INTO sluice.lake_erasures (requested_at, project, environment, trace_id)
-     SELECT clock_timestamp(), $1, $2, $3 WHERE EXISTS (SELECT FROM sluice.lake_jobs)`,
+     SELECT clock_timestamp(), $1, $2, $3 WHERE EXISTS (SELECT FROM sluice.lake_jobs) OR EXISTS (SELECT FROM sluice.parts)`,
     [project, environment, traceId?.toLowerCase() ?? null],
   );
 }

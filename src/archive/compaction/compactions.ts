@@ -1,0 +1,170 @@
+/** The state of compaction in PostgreSQL: which parts become files together, and which are published. */
+import { IS_OF_TABLES } from '../../component/archived-day.ts';
+import type { Query } from '../../component/capabilities/postgres.ts';
+import { type Publication, recordFile } from '../lake-jobs.ts';
+import { LAKE_TABLES, type LakeSignal } from '../lake-table.ts';
+
+/** The compressed parts of one compaction, unless one is larger. Their Parquet files have three quarters of it. */
+const MAX_BYTES = 128 * 1024 * 1024;
+/** How many parts are asked for at once. */
+const MAX_PARTS = 50_000;
+
+export interface Compaction {
+  readonly id: string;
+  readonly signal: LakeSignal;
+}
+
+/** The place of the rows of one request. */
+export interface Part {
+  /** Hex. */
+  readonly objectId: string;
+  readonly firstByte: number;
+  readonly bytes: number;
+  readonly codec: string;
+  readonly project: string;
+  readonly records: number;
+}
+
+/** Parts that no compaction has taken yet. */
+export interface WaitingParts {
+  readonly signal: LakeSignal;
+  /** The UTC day they arrived. */
+  readonly day: string;
+  readonly parts: number;
+  readonly records: number;
+  /** Compressed. */
+  readonly bytes: number;
+}
+
+/** The time this long ago, by the database's clock. */
+export async function timeBefore(query: Query, ms: number): Promise<string> {
+  const { rows } = await query("SELECT (now() - $1::float8 * interval '1 ms')::text AS time", [ms]);
+  return String(rows[0]?.['time']);
+}
+
+/**
+ * The compaction of the signal that an interrupted run left, or a new one of the oldest parts; null when there is
+ * nothing to do. A new one has parts that arrived on one UTC day, before a time of the database's clock. What is
+ * committed later is taken by a later one: nothing but the missing mark decides.
+ */
+export async function nextCompaction(query: Query, signal: LakeSignal, before: string): Promise<Compaction | null> {
+  const { rows } = await query('SELECT id::text FROM sluice.compactions WHERE signal = $1 AND published_at IS NULL', [
+    signal,
+  ]);
+  if (rows[0] !== undefined) return { id: String(rows[0]['id']), signal };
+  const made = await query(
+    `WITH oldest AS (
+       SELECT object_id, first_byte, bytes, received_at FROM sluice.parts
+       WHERE signal = $1 AND compaction IS NULL AND received_at < $2::timestamptz
+       ORDER BY received_at, object_id, first_byte LIMIT ${MAX_PARTS}
+     ), chosen AS (
+       SELECT object_id, first_byte FROM (
+         SELECT *, sum(bytes) OVER (ORDER BY received_at, object_id, first_byte) - bytes AS earlier,
+           min(received_at) OVER () AS first FROM oldest) o
+       WHERE earlier < ${MAX_BYTES} AND (received_at AT TIME ZONE 'UTC')::date = (first AT TIME ZONE 'UTC')::date
+     ), made AS (
+       INSERT INTO sluice.compactions (signal) SELECT $1 WHERE EXISTS (SELECT FROM chosen) RETURNING id
+     ), taken AS (
+       UPDATE sluice.parts p SET compaction = made.id FROM chosen c, made
+       WHERE p.object_id = c.object_id AND p.first_byte = c.first_byte
+     )
+     SELECT id::text FROM made`,
+    [signal, before],
+  );
+  return made.rows[0] === undefined ? null : { id: String(made.rows[0]['id']), signal };
+}
+
+/** In an order that is the same for each run. */
+export async function partsOf(query: Query, { id }: Compaction): Promise<readonly Part[]> {
+  const { rows } = await query(
+    `SELECT encode(object_id, 'hex') AS object, first_byte, bytes, codec, project, records FROM sluice.parts
+     WHERE compaction = $1 ORDER BY object_id, first_byte`,
+    [id],
+  );
+  return rows.map((row) => ({
+    objectId: String(row['object']),
+    firstByte: Number(row['first_byte']),
+    bytes: Number(row['bytes']),
+    codec: String(row['codec']),
+    project: String(row['project']),
+    records: Number(row['records']),
+  }));
+}
+
+/** All files of a compaction are recorded at once, so that its parts are either all published or all not. */
+export async function publishAll(query: Query, { id }: Compaction, files: readonly Publication[]): Promise<void> {
+  await query('BEGIN');
+  try {
+    for (const file of files) await recordFile(query, file);
+    const { rowCount } = await query(
+      'UPDATE sluice.compactions SET published_at = clock_timestamp() WHERE id = $1 AND published_at IS NULL',
+      [id],
+    );
+    if (rowCount !== 1) throw new Error(`the compaction ${id} is not planned any more`);
+    await query('COMMIT');
+  } catch (error) {
+    await query('ROLLBACK').catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Removes the parts that were published this long ago. Returns their number. */
+export async function removePublishedParts(query: Query, keptMs: number): Promise<number> {
+  const { rowCount } = await query(
+    `WITH old AS (DELETE FROM sluice.compactions WHERE published_at < now() - $1::float8 * interval '1 ms' RETURNING id)
+     DELETE FROM sluice.parts p USING old WHERE p.compaction = old.id`,
+    [keptMs],
+  );
+  return rowCount ?? 0;
+}
+
+export async function waitingParts(query: Query, olderThanMs: number): Promise<readonly WaitingParts[]> {
+  const { rows } = await query(
+    `SELECT p.signal, to_char(p.received_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, count(*)::float8 AS parts,
+       sum(p.records)::float8 AS records, sum(p.bytes)::float8 AS bytes
+     FROM sluice.parts p LEFT JOIN sluice.compactions c ON c.id = p.compaction
+     WHERE c.published_at IS NULL AND (c.id IS NOT NULL OR p.received_at < now() - $1::float8 * interval '1 ms')
+     GROUP BY 1, 2 ORDER BY 2, 1`,
+    [olderThanMs],
+  );
+  return rows.map((row) => ({
+    signal: row['signal'] as LakeSignal,
+    day: String(row['day']),
+    parts: Number(row['parts']),
+    records: Number(row['records']),
+    bytes: Number(row['bytes']),
+  }));
+}
+
+export interface EarlierFile {
+  readonly id: string;
+  readonly bytes: number;
+}
+
+/** The published files of objects of a day. */
+export async function earlierFiles(query: Query, signal: LakeSignal, day: string): Promise<readonly EarlierFile[]> {
+  const { rows } = await query(
+    `SELECT id::text, bytes::float8 AS bytes FROM sluice.lake_jobs
+     WHERE signal = $1 AND day = $2 AND state = 'published' AND NOT ${IS_OF_TABLES} ORDER BY id`,
+    [signal, day],
+  );
+  return rows.map((row) => ({ id: String(row['id']), bytes: Number(row['bytes']) }));
+}
+
+export interface PlannedJob {
+  readonly id: string;
+  readonly token: string;
+  readonly day: string;
+}
+
+/** Jobs that interrupted runs of the signal's compaction planned. */
+export async function plannedJobs(query: Query, signal: LakeSignal): Promise<readonly PlannedJob[]> {
+  const { rows } = await query(
+    `SELECT id::text, token::text, to_char(day, 'YYYY-MM-DD') AS day FROM sluice.lake_jobs
+     WHERE signal = $1 AND state = 'planned' AND replaces IS NULL AND NOT ${IS_OF_TABLES} ORDER BY id`,
+    [signal],
+  );
+  return rows.map((row) => ({ id: String(row['id']), token: String(row['token']), day: String(row['day']) }));
+}
+
+export const SIGNALS: readonly LakeSignal[] = LAKE_TABLES.map(({ signal }) => signal);

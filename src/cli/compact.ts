@@ -1,0 +1,122 @@
+/** `sluice compact`: the records of the exporter `objects` as Parquet files in the lake of its folder or bucket. */
+import type { ArchivedFile } from '../archive/archive-day.ts';
+import { type CompactionWork, compact } from '../archive/compaction/compact.ts';
+import { type WaitingParts, waitingParts } from '../archive/compaction/compactions.ts';
+import { UserError } from '../errors.ts';
+import { type Codec, keyOf } from '../exporters/objects/object-key.ts';
+import { claimPlace } from '../exporters/objects/owner.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
+import { durationOf, memoryOf } from './archive-options.ts';
+import { DEFAULT_MEMORY_BYTES, findArchiveOptions, findObjectsPlace, openPlace } from './archive-place.ts';
+import { type WorkPlace, withArchiveSession, withArchiveWork } from './archive-work.ts';
+import type { Call, Command, ExitCode } from './command.ts';
+import { CONFIG_OPTIONS } from './config-options.ts';
+import { type Opened, withDatabase } from './database.ts';
+import { layOut } from './terminal.ts';
+import { formatBytes, formatCount, plural } from './view/format.ts';
+import { asJson } from './view/screen-text.ts';
+
+/** Where the command does not say otherwise. */
+const DEFAULT_AGE_MS = 3_600_000;
+
+export const compactCommand: Command = {
+  description:
+    'Writes the records of accepted requests, which the exporter `objects` stored, as sorted Parquet below lake/ in its folder or\nbucket. Each file is read back and compared before it is recorded. An interrupted run is repeated. The objects are removed by\nthe daemon a day or two later. It does not work where `sluice archive` writes the lake.',
+  options: {
+    ...CONFIG_OPTIONS,
+    'older-than': {
+      type: 'text',
+      value: 'DURATION',
+      description: 'Only requests that arrived this long ago',
+      otherwise: '1h',
+    },
+    memory: {
+      type: 'text',
+      value: 'SIZE',
+      description: 'Memory for sorting; the rest is in files',
+      otherwise: '1GiB',
+    },
+    'dry-run': { type: 'flag', description: 'Only show what would be published' },
+    json: { type: 'flag', description: 'Print JSON' },
+  },
+  examples: [
+    ['sluice compact', 'what is older than an hour'],
+    ['sluice compact --older-than 10m --dry-run', 'what a run would publish'],
+  ],
+  run: async (call) => {
+    const olderThanMs = durationOf(call.values, 'older-than') ?? DEFAULT_AGE_MS;
+    const memoryBytes = memoryOf(call.values) ?? DEFAULT_MEMORY_BYTES;
+    return withDatabase(call, 'write', async (database, opened) => {
+      if (call.values.flag('dry-run'))
+        return showWaiting(call, await waitingParts(database.query.bind(database), olderThanMs));
+      const store = openPlace(call, placeOf(opened));
+      try {
+        await claimPlace(store, database);
+        return await withArchiveSession(database, (session) => {
+          const place = { session, store, views: opened.options.views_schema, memoryBytes };
+          return run(call, place, olderThanMs);
+        });
+      } finally {
+        await store.close();
+      }
+    });
+  },
+};
+
+function placeOf({ config }: Opened): string {
+  const place = findObjectsPlace(config);
+  if (place === null)
+    throw new UserError(
+      'no pipeline of the configuration has the exporter `objects`',
+      'Name the configuration of the daemon with --config. To write days of the tables, use `sluice archive`.',
+    );
+  if (findArchiveOptions(config) !== null)
+    throw new UserError(
+      'the configuration has an archive: records that both exporters store would be in the lake twice',
+      'Remove exporters.postgres.archive to publish the objects.',
+    );
+  return place;
+}
+
+function showWaiting({ values, terminal }: Call, waiting: readonly WaitingParts[]): ExitCode {
+  if (values.flag('json')) terminal.print(asJson(waiting));
+  else if (waiting.length === 0) terminal.print('All objects are published.');
+  else {
+    const rows = waiting.map(({ day, signal, parts, records, bytes }) => [
+      day,
+      signal,
+      formatCount(parts),
+      formatCount(records),
+      formatBytes(bytes),
+    ]);
+    terminal.print(layOut([['ARRIVED', 'SIGNAL', 'REQUESTS', 'RECORDS', 'COMPRESSED'], ...rows]));
+  }
+  return 0;
+}
+
+async function run(
+  call: Call,
+  place: WorkPlace & { readonly store: ObjectStore },
+  olderThanMs: number,
+): Promise<ExitCode> {
+  const { values, terminal } = call;
+  const files: ArchivedFile[] = [];
+  await withArchiveWork(call, place, async (archiveWork) => {
+    const work: CompactionWork = { ...archiveWork, olderThanMs, keyOf: keyOfObject };
+    for await (const file of compact(work)) {
+      files.push(file);
+      terminal.say(`${file.key}: ${formatCount(file.records)} records, ${formatBytes(file.bytes)}`);
+    }
+  });
+  terminal.print(values.flag('json') ? asJson(files) : summaryOf(files));
+  return 0;
+}
+
+const keyOfObject = (objectId: string, codec: string): string => keyOf(Buffer.from(objectId, 'hex'), codec as Codec);
+
+function summaryOf(files: readonly ArchivedFile[]): string {
+  if (files.length === 0) return 'All objects of this age are published.';
+  const records = files.reduce((sum, file) => sum + file.records, 0);
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  return `Published ${plural(records, 'record')} in ${plural(files.length, 'file')}: ${formatBytes(bytes)}.`;
+}
