@@ -23,9 +23,15 @@ const RAISE_OPEN_FILES = 'Raise the limit: `ulimit -n 65536`, or LimitNOFILE=655
 
 /** `schemas`: of earlier commands of this process, which saves compiling. */
 export async function main(host: NodeJS.Process, schemas?: CompiledSchemas): Promise<void> {
-  // `sluice components | head` closes the output early, which is not an error.
-  host.stdout.on('error', (error: NodeJS.ErrnoException) => host.exit(error.code === 'EPIPE' ? 0 : 1));
   const terminal = makeTerminal(host);
+  host.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    // `sluice components | head` closes the output early, which is not an error.
+    if (error.code === 'EPIPE') host.exit(0);
+    terminal.say(`error: the output cannot be written: ${error.message}`);
+    host.exit(1);
+  });
+  // A daemon whose messages cannot be written runs on.
+  host.stderr.on('error', () => undefined);
   try {
     checkOpenFiles();
     host.exitCode = await dispatch(host, terminal, schemas);

@@ -47,19 +47,19 @@ export function makeService(config: Config, { process, logger, registry, taps }:
   });
 }
 
+/** Characters of lines that wait until the log can be written again. */
+const MAX_UNWRITTEN_LOG = 1048576;
+
 /** Every line has the field `worker` when it is given. */
 export function makeLogger(config: Config, { process, colourLog }: DaemonHost, worker?: number): DaemonLogger {
   const { level, format, sampling } = config.service.telemetry.logs;
   const readable = format === 'pretty' || (format === 'auto' && process.stderr.isTTY === true);
-  const fd = process.stderr.fd;
+  const stderr = pino.destination({ fd: process.stderr.fd, sync: true, maxLength: MAX_UNWRITTEN_LOG });
+  // On a full disk the daemon runs on. Lines are dropped when too many wait for space.
+  stderr.on('error', () => undefined);
   const destination = readable
-    ? pretty({
-        colorize: colourLog,
-        destination: fd,
-        sync: true,
-        translateTime: 'SYS:HH:MM:ss.l',
-      })
-    : pino.destination({ fd, sync: true });
+    ? pretty({ colorize: colourLog, destination: stderr, translateTime: 'SYS:HH:MM:ss.l' })
+    : stderr;
   return DaemonLogger.create({ level, sampling, ...(worker === undefined ? {} : { worker }) }, destination);
 }
 
