@@ -16,6 +16,8 @@ import { layOut } from './terminal.ts';
 import { formatBytes, formatCount, plural } from './view/format.ts';
 import { asJson } from './view/screen-text.ts';
 
+/** Of the memory, for the compressed parts of one group. */
+const GROUP_SHARE = 1 / 8;
 /** Where the command does not say otherwise. */
 const DEFAULT_AGE_MS = 3_600_000;
 
@@ -102,7 +104,12 @@ async function run(
   const { values, terminal } = call;
   const files: ArchivedFile[] = [];
   await withArchiveWork(call, place, async (archiveWork) => {
-    const work: CompactionWork = { ...archiveWork, olderThanMs, keyOf: keyOfObject };
+    const work: CompactionWork = {
+      ...archiveWork,
+      olderThanMs,
+      keyOf: keyOfObject,
+      maxBytes: place.memoryBytes * GROUP_SHARE,
+    };
     for await (const file of compact(work)) {
       files.push(file);
       terminal.say(`${file.key}: ${formatCount(file.records)} records, ${formatBytes(file.bytes)}`);

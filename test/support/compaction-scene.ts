@@ -63,7 +63,13 @@ export async function startCompaction(
       const session = sessionOf(await connect());
       const files: ArchivedFile[] = [];
       const common = { session, store, duck, folder: commands, views: 'public', report: () => undefined };
-      const work: CompactionWork = { ...common, olderThanMs: -60_000, keyOf: keyOfObject, ...changes };
+      const work: CompactionWork = {
+        ...common,
+        olderThanMs: -60_000,
+        keyOf: keyOfObject,
+        maxBytes: 2 ** 27,
+        ...changes,
+      };
       for await (const file of compact(work)) files.push(file);
       await session.query('SELECT pg_advisory_unlock_all()');
       return files;

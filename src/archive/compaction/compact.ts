@@ -45,6 +45,8 @@ const KEPT_MS = 86_400_000;
 export interface CompactionWork extends Work, Pick<PartSource, 'keyOf'> {
   /** Parts that arrived this long ago, by the clock of the database. */
   readonly olderThanMs: number;
+  /** The compressed parts of one compaction. */
+  readonly maxBytes: number;
 }
 
 /** Yields each file when it is recorded. */
@@ -58,7 +60,7 @@ export async function* compact(work: CompactionWork): AsyncGenerator<ArchivedFil
     const before = await timeBefore(query, work.olderThanMs);
     for (const table of LAKE_TABLES) {
       for (;;) {
-        const compaction = await nextCompaction(query, table.signal, before);
+        const compaction = await nextCompaction(query, table.signal, { before, maxBytes: work.maxBytes });
         if (compaction === null) break;
         yield* await publishParts(work, table, compaction);
       }

@@ -4,8 +4,6 @@ import type { Query } from '../../component/capabilities/postgres.ts';
 import { type Publication, recordFile } from '../lake-jobs.ts';
 import { LAKE_TABLES, type LakeSignal } from '../lake-table.ts';
 
-/** The compressed parts of one compaction, unless one is larger. Their Parquet files have three quarters of it. */
-const MAX_BYTES = 128 * 1024 * 1024;
 /** How many parts are asked for at once. */
 const MAX_PARTS = 50_000;
 
@@ -42,12 +40,23 @@ export async function timeBefore(query: Query, ms: number): Promise<string> {
   return String(rows[0]?.['time']);
 }
 
+export interface PartLimits {
+  /** A time of the database's clock. */
+  readonly before: string;
+  /** The compressed parts of one compaction, unless one is larger. */
+  readonly maxBytes: number;
+}
+
 /**
  * The compaction of the signal that an interrupted run left, or a new one of the oldest parts; null when there is
- * nothing to do. A new one has parts that arrived on one UTC day, before a time of the database's clock. What is
- * committed later is taken by a later one: nothing but the missing mark decides.
+ * nothing to do. A new one has parts that arrived on one UTC day. What is committed later is taken by a later one:
+ * nothing but the missing mark decides.
  */
-export async function nextCompaction(query: Query, signal: LakeSignal, before: string): Promise<Compaction | null> {
+export async function nextCompaction(
+  query: Query,
+  signal: LakeSignal,
+  { before, maxBytes }: PartLimits,
+): Promise<Compaction | null> {
   const { rows } = await query('SELECT id::text FROM sluice.compactions WHERE signal = $1 AND published_at IS NULL', [
     signal,
   ]);
@@ -61,7 +70,7 @@ export async function nextCompaction(query: Query, signal: LakeSignal, before: s
        SELECT object_id, first_byte FROM (
          SELECT *, sum(bytes) OVER (ORDER BY received_at, object_id, first_byte) - bytes AS earlier,
            min(received_at) OVER () AS first FROM oldest) o
-       WHERE earlier < ${MAX_BYTES} AND (received_at AT TIME ZONE 'UTC')::date = (first AT TIME ZONE 'UTC')::date
+       WHERE earlier < $3::float8 AND (received_at AT TIME ZONE 'UTC')::date = (first AT TIME ZONE 'UTC')::date
      ), made AS (
        INSERT INTO sluice.compactions (signal) SELECT $1 WHERE EXISTS (SELECT FROM chosen) RETURNING id
      ), taken AS (
@@ -69,7 +78,7 @@ export async function nextCompaction(query: Query, signal: LakeSignal, before: s
        WHERE p.object_id = c.object_id AND p.first_byte = c.first_byte
      )
      SELECT id::text FROM made`,
-    [signal, before],
+    [signal, before, maxBytes],
   );
   return made.rows[0] === undefined ? null : { id: String(made.rows[0]['id']), signal };
 }

@@ -250,6 +250,13 @@ t.test('a run ends although more arrives all the time', async (t) => {
   t.equal((await linesOfLake(scene, 'spans')).length, arrived);
 });
 
+t.test('a compaction has at most so many bytes, or one part', async (t) => {
+  const scene = await startCompaction(t);
+  for (const name of ['a', 'b', 'c']) await sendSpans(scene, [aSpan({ name })]);
+  t.equal((await scene.run({ maxBytes: 1 })).length, 3);
+  await requireEqual(t, scene);
+});
+
 t.test('the command', async (t) => {
   const scene = await startCompaction(t);
   const call = (...args: readonly string[]) => sluice(['compact', ...args], { folder: scene.commands });
