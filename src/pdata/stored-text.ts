@@ -21,6 +21,7 @@ export const STORED_COLUMNS: Readonly<Record<Signal, readonly Column[]>> = {
   logs: LOG_COLUMNS,
   metrics: METRIC_COLUMNS,
 };
+const TABLES: Readonly<Record<Signal, string>> = { traces: 'spans', logs: 'logs', metrics: 'metric_points' };
 export const SIGNAL_WORDS: Readonly<Record<Signal, string>> = { traces: 'span', logs: 'log', metrics: 'metric' };
 /** Columns of the shared contents, with those of rows of earlier versions. */
 const SHARED: Readonly<Record<string, string>> = {
@@ -30,17 +31,20 @@ const SHARED: Readonly<Record<string, string>> = {
   scope_attributes: 'coalesce(s.scope_attributes, c.attributes)',
 };
 
-/** The select list and the tables of `StoredText`: the rows are `s`. Columns of `hidden` are not read and are null. */
+/**
+ * The select list and the tables of `StoredText`: the rows are `s`, of `source`. Columns of `hidden` are not read and
+ * are null.
+ */
 export function storedTextQuery(
   signal: Signal,
   hidden: ReadonlySet<string> = new Set(),
+  source = `sluice.${TABLES[signal]}`,
 ): { readonly list: string; readonly from: string } {
-  const table = { traces: 'spans', logs: 'logs', metrics: 'metric_points' }[signal];
   return {
     list: STORED_COLUMNS[signal]
       .map((column) => `${hidden.has(column.name) ? 'NULL' : expressionOf(column)} AS ${column.name}`)
       .join(', '),
-    from: `sluice.${table} s LEFT JOIN sluice.resources r ON r.id = s.resource_id LEFT JOIN sluice.scopes c ON c.id = s.scope_id`,
+    from: `${source} s LEFT JOIN sluice.resources r ON r.id = s.resource_id LEFT JOIN sluice.scopes c ON c.id = s.scope_id`,
   };
 }
 

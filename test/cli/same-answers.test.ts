@@ -93,7 +93,7 @@ function span(trace: Readonly<Record<string, unknown>>, at: number, parent: stri
 function log(trace: Readonly<Record<string, unknown>>, at: number): object {
   return {
     ...trace,
-    time_unix_nano: String(BigInt(MIDDLE_MS + at) * NS_PER_MS),
+    [random.pick(['time_unix_nano', 'observed_time_unix_nano'])]: String(BigInt(MIDDLE_MS + at) * NS_PER_MS),
     body: `record ${++made}`,
     user_id: random.pick(['u-1', null]),
     resource: {},
@@ -405,7 +405,7 @@ async function checkUsage(t: Test, runs: number): Promise<void> {
 async function checkLogs(t: Test): Promise<void> {
   for (const project of PROJECTS) {
     const { out } = await call(['export', '--what', 'logs', '--project', project], scene);
-    const told = linesOf(out).map((line) => [line['time_unix_nano'], line['body']]);
+    const told = linesOf(out).map((line) => [line['time_unix_nano'] ?? line['observed_time_unix_nano'], line['body']]);
     const listed: unknown[] = [];
     let cursor: string | null = '';
     while (cursor !== null) {
@@ -418,7 +418,7 @@ async function checkLogs(t: Test): Promise<void> {
     const written = linesOf(await opened.reply(projectPath(project, ['export'], { what: 'logs' }), textOf));
     t.ok(listed.length > 5, `there are records of ${project}`);
     t.strictSame(
-      written.map((line) => [line['time_unix_nano'], line['body']]),
+      written.map((line) => [line['time_unix_nano'] ?? line['observed_time_unix_nano'], line['body']]),
       listed,
       `${project}: list and file`,
     );

@@ -11,6 +11,7 @@ import {
 import { ConsoleError } from '../errors.ts';
 import { Parameters } from '../filter/parameters.ts';
 import { type DownloadReply, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
+import { logsByTime, newestFirst } from './logs.ts';
 import { allOf, conditionsOf, environmentCondition, limitOf, rangeOf, wordOf } from './question.ts';
 import { membersOf, OTLP_JSON, SPANS_PROTOBUF } from './otlp-conversions.ts';
 import { type FoundTraces, searchTraces, type TracePosition } from './search-traces.ts';
@@ -139,13 +140,13 @@ function spansQuestion(context: RequestContext, limit: number): Statement {
 function logsQuestion(context: RequestContext, limit: number): Statement {
   const parameters = new Parameters();
   const { row } = conditionsOf(context, 'log', parameters);
-  const { list, from } = storedTextQuery('logs');
   const range = rangeOf(context);
+  const times = [range.from, range.until - 1n].map((ns) => `${parameters.add(String(ns))}::int8`) as [string, string];
+  const source = logsByTime(parameters.text(context.project), ...times);
+  const { list, from } = storedTextQuery('logs', undefined, source);
   const conditions = [...row, ...environmentCondition(context, 's.environment', parameters)];
   const text = `SELECT ${list} FROM ${from} CROSS JOIN LATERAL (SELECT s.*) l
-    WHERE s.project = ${parameters.text(context.project)} AND s.time_unix_nano >= ${parameters.add(String(range.from))}::int8
-      AND s.time_unix_nano <= ${parameters.add(String(range.until - 1n))}::int8 AND ${allOf(conditions)}
-    ORDER BY s.time_unix_nano DESC, s.tableoid DESC, s.ctid DESC LIMIT ${parameters.add(limit)}::int4`;
+    WHERE ${allOf(conditions)} ORDER BY ${newestFirst('s')} LIMIT ${parameters.add(limit)}::int4`;
   return { text, values: parameters.values };
 }
 

@@ -49,7 +49,6 @@ export const listTraceLogs = readRoute(`${PROJECT}/traces/{trace}/logs`, async (
   return jsonText(`{"items":[${items.join(',')}],"next":${JSON.stringify(next)}}`);
 });
 
-/** The list goes by the time of the records; those without one are in their traces only. */
 export const listLogs = readRoute(`${PROJECT}/logs`, async (context) => {
   const { caller, project, query, reader } = context;
   const parameters = new Parameters();
@@ -94,20 +93,36 @@ function nextPosition(before: LogPosition, slice: Readonly<Record<string, unknow
   return { ns, passed: ns === before.ns ? before.passed + atLast : atLast };
 }
 
+/** The order of the rows of `logsByTime`. `rows`: their name in the statement. */
+export const newestFirst = (rows: string): string =>
+  `${rows}.ns DESC, ${rows}.place_table DESC, ${rows}.place_row DESC`;
+
+/**
+ * The log records of a project in a range of time, as SQL, with their time as `ns`: their own, else that of their
+ * observation. Those that have neither are in their traces only. Each half is read in the order of its index.
+ */
+export function logsByTime(project: string, lowest: string, highest: string): string {
+  const half = (ns: string, condition: string): string =>
+    `SELECT l.*, l.${ns} AS ns, l.tableoid AS place_table, l.ctid AS place_row FROM sluice.logs l
+     WHERE l.project = ${project} AND l.${ns} BETWEEN ${lowest} AND ${highest}${condition}
+     ORDER BY l.${ns} DESC, l.tableoid DESC, l.ctid DESC`;
+  const observed = half('observed_time_unix_nano', ' AND l.time_unix_nano IS NULL');
+  return `((${half('time_unix_nano', '')}) UNION ALL (${observed}))`;
+}
+
 /** `place`: project, lowest time, time of the position, records passed at it, size of the slice, and limit. */
 function logSlice(row: string, conditions: string, place: (at: number) => string): string {
   return `
   WITH slice AS MATERIALIZED (
-    SELECT l.*, row_number() OVER (ORDER BY l.time_unix_nano DESC, l.tableoid DESC, l.ctid DESC) AS number FROM (
-      SELECT l.*, l.tableoid, l.ctid FROM sluice.logs l
-      WHERE l.project = ${place(1)}::text AND l.time_unix_nano BETWEEN ${place(2)}::int8 AND ${place(3)}::int8
-      ORDER BY l.time_unix_nano DESC, l.tableoid DESC, l.ctid DESC OFFSET ${place(4)}::int4 LIMIT ${place(5)}::int4) l
+    SELECT l.*, row_number() OVER (ORDER BY ${newestFirst('l')}) AS number FROM (
+      SELECT * FROM ${logsByTime(`${place(1)}::text`, `${place(2)}::int8`, `${place(3)}::int8`)} l
+      ORDER BY ${newestFirst('l')} OFFSET ${place(4)}::int4 LIMIT ${place(5)}::int4) l
   ), hits AS MATERIALIZED (
     SELECT * FROM (SELECT * FROM slice ORDER BY number OFFSET 0) l WHERE ${conditions} LIMIT ${place(6)}::int4
   ), seen AS (
     SELECT * FROM slice WHERE (SELECT count(*) FROM hits) < ${place(6)}::int4 OR number <= (SELECT max(number) FROM hits))
-  SELECT count(*)::int4 AS examined, min(time_unix_nano) AS last_ns,
-    count(*) FILTER (WHERE time_unix_nano = (SELECT min(time_unix_nano) FROM seen))::int4 AS at_last,
+  SELECT count(*)::int4 AS examined, min(ns) AS last_ns,
+    count(*) FILTER (WHERE ns = (SELECT min(ns) FROM seen))::int4 AS at_last,
     (SELECT count(*) FROM hits) = ${place(6)}::int4 AS is_full,
     (SELECT string_agg(${row}::text, E'\\n' ORDER BY l.number) FROM hits l) AS items
   FROM seen`;

@@ -46,9 +46,11 @@ const spans = Array.from({ length: TRACES }, (_, at) =>
   }),
 ).flat();
 await store(reading, spans);
-const logs = Array.from({ length: LOGS }, (_, at) =>
-  logRow({ time_unix_nano: String(BASE_NS + BigInt(random.below(9))), body: `record ${at}` }),
-);
+const logs = Array.from({ length: LOGS }, (_, at) => {
+  const ns = String(BASE_NS + BigInt(random.below(9)));
+  const times = one([{ time_unix_nano: ns }, { time_unix_nano: null, observed_time_unix_nano: ns }]);
+  return logRow({ ...times, body: `record ${at}` });
+});
 await reading.insert('logs', logs);
 await reading.client.query('ANALYZE');
 
