@@ -67,13 +67,16 @@ function Status({ data }: { data: StatusShape }): JSX.Element {
         ))}
       </Part>
       <Part title="Migrations">
-        <ul class="plain-list">
+        <DataTable label="Migrations" columns={['Name', 'Applied']}>
           {data.migrations.map(({ name, applied_at: applied }) => (
-            <li key={name}>
-              <code>{name}</code> <span class="muted">{dateTime(Date.parse(applied), false)}</span>
-            </li>
+            <tr key={name}>
+              <td>
+                <code>{name}</code>
+              </td>
+              <td>{dateTime(Date.parse(applied), false)}</td>
+            </tr>
           ))}
-        </ul>
+        </DataTable>
       </Part>
     </>
   );
