@@ -32,6 +32,11 @@ const TIME_NS = `coalesce(t.first_ns, ${ARRIVED_US} * 1000)`;
 const HAS_ERROR = `EXISTS (SELECT FROM sluice.spans s WHERE s.project = t.project AND s.trace_id = t.trace_id
         AND s.start_time_unix_nano BETWEEN t.first_ns AND t.last_ns AND (s.status = 'error' OR s.is_error))`;
 
+/** Without it a claim is listed whose records have expired, or are stored elsewhere. */
+const HAS_RECORDS = `(EXISTS (SELECT FROM sluice.spans s WHERE s.project = t.project AND s.trace_id = t.trace_id
+        AND s.start_time_unix_nano BETWEEN t.first_ns AND t.last_ns)
+      OR EXISTS (SELECT FROM sluice.logs l WHERE l.project = t.project AND l.trace_id = t.trace_id))`;
+
 /** Every project with traces, or the one that the parameter names. */
 const projects = (of: string): string => `
     WITH RECURSIVE p AS (
@@ -59,10 +64,7 @@ const newestOf = (projects: string, since: string, conditions: string, limit: st
     ) n ORDER BY time_ns DESC, trace_id DESC LIMIT ${limit}`;
 };
 
-/**
- * The rows of the console, of these traces `t`. One of which neither spans nor log records are left is left out: its
- * claim expires later.
- */
+/** The rows of the console, of these traces `t`. */
 const question = (views: string, newest: string, order: string): string => `
   WITH newest AS MATERIALIZED (${newest}), ${countedUsageOf(views, 'newest')}
   SELECT encode(t.trace_id, 'hex') AS trace_id, t.project, t.environment, t.time_ns,
@@ -70,7 +72,6 @@ const question = (views: string, newest: string, order: string): string => `
     f.span_count, f.error_count, f.model_call_count, f.duration_ns, t.arrived_us, r.service_name, i.user_id,
     u.input_tokens, u.output_tokens, u.total_cost
   FROM newest t ${TRACE_JOINS}
-  WHERE f.span_count > 0 OR EXISTS (SELECT FROM sluice.logs l WHERE l.trace_id = t.trace_id AND l.project = t.project)
   ORDER BY ${order}`;
 
 interface TraceRow {
@@ -224,6 +225,7 @@ async function readTraces(
     ...(values.flag('errors') ? [HAS_ERROR] : []),
     ...traceConditions(values, parameters, reader.views),
     ...filterConditions(values, parameters.values, reader.views),
+    HAS_RECORDS,
   ];
   const [all, most] = [conditions.join('\n      AND '), parameters.add(limit)];
   const text =

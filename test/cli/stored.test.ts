@@ -482,7 +482,8 @@ longTest('every trace of a large transaction is printed once, and a poll reads t
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
   t.teardown(async () => {
-    await client.query("DELETE FROM sluice.traces WHERE project IN ('old', 'new', 'last')");
+    for (const table of ['traces', 'logs'])
+      await client.query(`DELETE FROM sluice.${table} WHERE project IN ('old', 'new', 'empty', 'last')`);
     await client.end();
   });
   const store = async (number: number, project: string): Promise<void> => {
@@ -490,6 +491,13 @@ longTest('every trace of a large transaction is printed once, and a poll reads t
       `INSERT INTO sluice.traces (trace_id, project, environment, created_at)
        SELECT decode(md5($1 || i), 'hex'), $1, 'default', CASE WHEN $1 = 'old' THEN now() - i * interval '1 minute' ELSE now() END
        FROM generate_series(1, $2::int) i`,
+      [project, number],
+    );
+    // Records of the others are stored elsewhere.
+    if (project === 'empty') return;
+    await client.query(
+      `INSERT INTO sluice.logs (project, environment, trace_id, attributes, received_at)
+       SELECT $1, 'default', decode(md5($1 || i), 'hex'), '{}', now() FROM generate_series(1, $2::int) i`,
       [project, number],
     );
   };
@@ -505,6 +513,7 @@ longTest('every trace of a large transaction is printed once, and a poll reads t
   const following = startExecutable(['traces', '--follow', '--json', '-c', 'a.yaml'], folder);
   await following.until('Waiting for new traces.');
   await store(count, 'new');
+  await store(count, 'empty');
   await store(1, 'last');
   await following.until('"project": "last"');
   const isUsed = async (): Promise<true | undefined> => (await scans()) > before || undefined;
