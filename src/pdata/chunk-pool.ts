@@ -1,16 +1,15 @@
 /**
  * Buffers for bodies and encoded rows, allocated from one resizable memory that returns pages to the system. Separate
  * buffers would come from malloc, which keeps freed memory between small allocations: after a burst of large requests
- * hundreds of MiB stayed resident. Free room is kept for the next requests for some time, because new pages cost more
- * than the encoding.
+ * hundreds of MiB stayed resident. Room that was used a moment ago is kept for the next requests, because new pages
+ * cost more than the encoding.
  */
 
 import { viewOf } from './buffer-view.ts';
+import { type ResizableArrayBuffer, reservePages } from './page-memory.ts';
 
 /** Chunk sizes are multiples of this. */
 export const CHUNK_STEP_BYTES = 16 * 1024;
-/** The free memory that an idle pool keeps at most. */
-const DEFAULT_KEPT_BYTES = 16 * 1024 * 1024;
 /** Address space, not memory. Beyond it chunks are separate buffers. */
 const DEFAULT_MAX_BYTES = 512 * 1024 * 1024;
 /** Smaller buffers are left to the engine: a view of a resizable memory costs more. */
@@ -30,17 +29,7 @@ interface Gap {
   readonly end: number;
 }
 
-/** Part of the standard, but not yet of TypeScript's types. */
-interface ResizableArrayBuffer extends ArrayBuffer {
-  resize(byteLength: number): void;
-}
-const ResizableArrayBuffer = ArrayBuffer as unknown as new (
-  byteLength: number,
-  options: { maxByteLength: number },
-) => ResizableArrayBuffer;
-
 export class ChunkPool {
-  readonly #keptBytes: number;
   readonly #memory: ResizableArrayBuffer;
   /** By address, and never adjacent. Allocation is first-fit, so the end of the memory becomes free. */
   readonly #gaps: Gap[] = [];
@@ -50,14 +39,13 @@ export class ChunkPool {
   readonly #trimMs: number;
   #trimming: NodeJS.Timeout | null = null;
 
-  /** `keptBytes`: the free memory that is kept. `trimMs`: how long it must be unused. */
-  constructor(keptBytes = DEFAULT_KEPT_BYTES, maxBytes = DEFAULT_MAX_BYTES, trimMs = TRIM_MS) {
-    this.#keptBytes = keptBytes;
+  /** `trimMs`: how long memory must be unused before it is returned. */
+  constructor(maxBytes = DEFAULT_MAX_BYTES, trimMs = TRIM_MS) {
     this.#trimMs = trimMs;
     this.#memory = reserve(maxBytes);
   }
 
-  /** The memory that may be resident: the chunks in use and the kept part. */
+  /** The memory that may be resident: the chunks in use and what was used a moment ago. */
   get heldBytes(): number {
     return this.#memory.byteLength;
   }
@@ -84,7 +72,7 @@ export class ChunkPool {
     const length = chunkBytes(chunk.length);
     this.#usedBytes -= length;
     this.#free(chunk.byteOffset, chunk.byteOffset + length);
-    if (this.#memory.byteLength > this.#keptBytes) this.#trimLater(this.#trimMs);
+    this.#trimLater(this.#trimMs);
   }
 
   #place(length: number): number | null {
@@ -134,7 +122,7 @@ export class ChunkPool {
     const end = this.#memory.byteLength;
     const last = this.#gaps.at(-1);
     const used = last !== undefined && last.end === end ? last.start : end;
-    const needed = Math.max(used, this.#highest, this.#keptBytes);
+    const needed = Math.max(used, this.#highest);
     this.#highest = used;
     const next = Math.max(needed, end - TRIM_BYTES);
     if (next < end && last !== undefined) {
@@ -142,7 +130,7 @@ export class ChunkPool {
       if (last.start < next) this.#gaps.push({ start: last.start, end: next });
       this.#memory.resize(next);
     }
-    if (next > this.#keptBytes && next > used) this.#trimLater(next < end ? NEXT_TRIM_MS : this.#trimMs);
+    if (next > used) this.#trimLater(next < end ? NEXT_TRIM_MS : this.#trimMs);
   }
 }
 
@@ -154,9 +142,9 @@ function chunkBytes(size: number): number {
 /** The address space of the process may be limited; then all chunks are separate buffers. */
 function reserve(maxByteLength: number): ResizableArrayBuffer {
   try {
-    return new ResizableArrayBuffer(0, { maxByteLength });
+    return reservePages(0, maxByteLength);
   } catch {
-    return new ResizableArrayBuffer(0, { maxByteLength: 0 });
+    return reservePages(0, 0);
   }
 }
 

@@ -27,7 +27,7 @@ const BYTES_PER_TRACE = 192;
 export function* claimTraces(batch: Batch): Steps<ClaimedTraces> {
   if (batch.signal === 'metrics') return ClaimedTraces.none;
   const owners = yield* ownersOf(batch);
-  const traces = new TraceList(owners.all);
+  const traces = new TraceList(owners.all, batch.recordCount);
   for (let first = 0; first < batch.recordCount; first += STEP) {
     if (first > 0) yield;
     const known = traces.count;

@@ -3,6 +3,7 @@
  * hundreds of thousands, and the garbage collector would stop the process for longer than a pass to mark and copy as
  * many objects.
  */
+import { arrayMemory, releaseArray } from './page-memory.ts';
 import { KEY_WORDS, RecentKeys } from './recent-keys.ts';
 import type { Steps } from './steps.ts';
 
@@ -26,6 +27,8 @@ const ID_BYTES = 16;
 const FIRST_ROOM = 16;
 /** So few traces are searched one after the other, without an index. */
 const FEW = 32;
+/** A list of more traces gets the room of all that can be added. */
+const LARGE = 8192;
 /** Comparisons of a sort, or traces copied, in one step. */
 const STEP = 8192;
 
@@ -133,11 +136,14 @@ export class TraceList {
   #words = new Uint32Array(FIRST_ROOM * STRIDE);
   #count = 0;
   readonly #owners: readonly TraceOwner[];
+  readonly #most: number;
   /** The index of each trace; made when there are many. */
   #indexes: RecentKeys | null = null;
 
-  constructor(owners: readonly TraceOwner[]) {
+  /** `most`: no more traces can be added. */
+  constructor(owners: readonly TraceOwner[], most: number) {
     this.#owners = owners;
+    this.#most = most;
   }
 
   get count(): number {
@@ -175,29 +181,34 @@ export class TraceList {
     if (isBefore(this.#words, place + LAST_TIME, words, last)) copyTime(words, last, this.#words, place + LAST_TIME);
   }
 
-  /** In the order of their first claim. */
+  /** In the order of their first claim. The list is not used afterwards. */
   inOrderOfClaims(): ClaimedTraces {
-    return new ClaimedTraces(this.#words.slice(0, this.#count * STRIDE), this.#owners);
+    const words = wordArray(this.#count * STRIDE);
+    words.set(this.#words.subarray(0, words.length));
+    this.#release();
+    return new ClaimedTraces(words, this.#owners);
   }
 
-  /** In the order of their ids. */
+  /** In the order of their ids. The list is not used afterwards. */
   *sorted(): Steps<ClaimedTraces> {
     if (this.#count <= 1) return this.inOrderOfClaims();
     const order = yield* this.#sortedIndexes();
-    const words = new Uint32Array(this.#count * STRIDE);
+    const words = wordArray(this.#count * STRIDE);
     for (let to = 0; to < order.length; to++) {
       if (to % STEP === STEP - 1) yield;
       const place = (order[to] as number) * STRIDE;
       for (let word = 0; word < STRIDE; word++) words[to * STRIDE + word] = this.#words[place + word] as number;
     }
+    releaseArray(order);
+    this.#release();
     return new ClaimedTraces(words, this.#owners);
   }
 
   /** A merge sort that begins with runs of one trace. */
-  *#sortedIndexes(): Steps<Uint32Array> {
+  *#sortedIndexes(): Steps<Uint32Array<ArrayBuffer>> {
     const count = this.#count;
-    let from = new Uint32Array(count);
-    let to = new Uint32Array(count);
+    let from = wordArray(count);
+    let to = wordArray(count);
     for (let index = 0; index < count; index++) from[index] = index;
     for (let run = 1; run < count; run *= 2) {
       for (let start = 0; start < count; start += 2 * run) {
@@ -214,6 +225,7 @@ export class TraceList {
       }
       [from, to] = [to, from];
     }
+    releaseArray(to);
     return from;
   }
 
@@ -234,9 +246,17 @@ export class TraceList {
     for (let index = 0; index < this.#count; index++) this.#indexes.add(this.#words, index * STRIDE, index);
   }
 
+  #release(): void {
+    releaseArray(this.#words);
+    this.#indexes?.release();
+  }
+
   #grow(): void {
-    const words = new Uint32Array(this.#words.length * 2);
+    // A large list gets all its room at once. Pages without traces take no memory.
+    const isLarge = this.#count >= LARGE;
+    const words = wordArray(isLarge ? this.#most * STRIDE : this.#words.length * 2);
     words.set(this.#words);
+    releaseArray(this.#words);
     this.#words = words;
   }
 }
@@ -244,7 +264,10 @@ export class TraceList {
 /** All traces of several claims, each once, with the widest times and its first owner. */
 export function mergeTraces(claims: readonly ClaimedTraces[]): TraceList {
   const owners: TraceOwner[] = [];
-  const list = new TraceList(owners);
+  const list = new TraceList(
+    owners,
+    claims.reduce((sum, { count }) => sum + count, 0),
+  );
   for (const traces of claims) {
     const { words } = traces;
     for (let index = 0; index < traces.count; index++) {
@@ -255,6 +278,10 @@ export function mergeTraces(claims: readonly ClaimedTraces[]): TraceList {
     }
   }
   return list;
+}
+
+function wordArray(length: number): Uint32Array<ArrayBuffer> {
+  return new Uint32Array(arrayMemory(length * Uint32Array.BYTES_PER_ELEMENT));
 }
 
 function compareIds(left: Uint32Array, leftAt: number, right: Uint32Array, rightAt: number): number {

@@ -3,6 +3,7 @@
  * strings in a Map take three times the memory, and the garbage collector marks all of them at each collection.
  */
 import { getRandomValues } from 'node:crypto';
+import { arrayMemory, releaseArray } from './page-memory.ts';
 
 export const KEY_WORDS = 4;
 
@@ -58,6 +59,11 @@ export class RecentKeys {
     while (this.size > 0 && isOver(this.#values[this.#oldest & (this.#room - 1)] as number)) this.#forgetOldest();
   }
 
+  /** Ends the use of the map and returns its memory. */
+  release(): void {
+    for (const array of [this.#words, this.#values, this.#index]) releaseArray(array);
+  }
+
   /** The slot of a key, or the free slot for it. `words` holds the key at `offset`. */
   #placeOf(words: Uint32Array, offset: number): number {
     const last = this.#index.length - 1;
@@ -109,11 +115,11 @@ export class RecentKeys {
   }
 
   #grow(): void {
-    const [words, values, room] = [this.#words, this.#values, this.#room];
+    const [words, values, index, room] = [this.#words, this.#values, this.#index, this.#room];
     this.#room = room * 2;
-    this.#words = new Uint32Array(this.#room * KEY_WORDS);
-    this.#values = new Float64Array(this.#room);
-    this.#index = new Int32Array(this.#room * PLACES_AN_ENTRY);
+    this.#words = new Uint32Array(arrayMemory(this.#room * KEY_WORDS * Uint32Array.BYTES_PER_ELEMENT));
+    this.#values = new Float64Array(arrayMemory(this.#room * Float64Array.BYTES_PER_ELEMENT));
+    this.#index = new Int32Array(arrayMemory(this.#room * PLACES_AN_ENTRY * Int32Array.BYTES_PER_ELEMENT));
     for (let number = this.#oldest; number < this.#next; number++) {
       const [from, to] = [number & (room - 1), number & (this.#room - 1)];
       for (let word = 0; word < KEY_WORDS; word++)
@@ -121,5 +127,6 @@ export class RecentKeys {
       this.#values[to] = values[from] as number;
       this.#index[this.#placeOf(this.#words, to * KEY_WORDS)] = to + 1;
     }
+    for (const array of [words, values, index]) releaseArray(array);
   }
 }

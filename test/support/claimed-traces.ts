@@ -15,7 +15,7 @@ export const NO_TRACES = ClaimedTraces.none;
 /** The same as of a batch with these records. */
 export function claimedTraces(claims: readonly TraceClaim[]): ClaimedTraces {
   const owners = claims.map(({ project = 'p', environment = 'default' }) => ({ project, environment }));
-  const list = new TraceList(owners);
+  const list = new TraceList(owners, claims.length);
   for (const [index, { traceId, firstNs, lastNs = firstNs }] of claims.entries()) {
     const trace = list.enter(wordsOf(traceId.padStart(32, '0')), 0, index);
     if (firstNs === undefined || lastNs === undefined) continue;

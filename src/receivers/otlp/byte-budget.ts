@@ -6,12 +6,9 @@
 import { FairBudget } from '../../component/fair-budget.ts';
 import { ChunkPool } from '../../pdata/chunk-pool.ts';
 
-/** The bytes of idle buffers that the pool keeps. */
-const IDLE_BYTES = 8 * 1024 * 1024;
-
 export class ByteBudget {
   readonly #shares: FairBudget;
-  readonly #pool = new ChunkPool(IDLE_BYTES);
+  readonly #pool = new ChunkPool();
 
   constructor(limitBytes: number) {
     this.#shares = new FairBudget({ limitBytes });
