@@ -81,6 +81,8 @@ export interface OptionFault {
 
 /** The context of an options check. */
 export interface CheckPlace {
+  /** The component in the configuration, as in messages: `processors.pricing/eu`. */
+  readonly name: string;
   resolvePath(path: string): string;
   now(): number;
 }

@@ -156,7 +156,7 @@ function wordsFor(error: ErrorObject, at: Path, checked: Checked): Words {
       return must(`of the form ${String(params['pattern'])}, not ${shown}`, descriptionOf([error.parentSchema]));
     case 'anyOf':
     case 'oneOf':
-      return choiceWords(error, must, shown);
+      return choiceWords(error, subject, must, shown);
     default:
       return collectionWords(error, subject);
   }
@@ -182,7 +182,7 @@ function formatWords(format: string, must: Must, shown: string, text: string | n
 type Must = (rule: string, hint: string | null) => Words;
 
 /** No alternative fits best: the value is of none of their types, or it has the keys of several or of none. */
-function choiceWords(error: ErrorObject, must: Must, shown: string): Words {
+function choiceWords(error: ErrorObject, subject: string, must: Must, shown: string): Words {
   const alternatives = alternativesOf(error);
   const hint = descriptionOf([error.parentSchema]);
   const types = [...new Set(alternatives.flatMap(typesOf))];
@@ -192,7 +192,7 @@ function choiceWords(error: ErrorObject, must: Must, shown: string): Words {
     return must(`one of the forms it may have, not ${shown}`, hint);
   const either = formsInWords(alternatives);
   const given = givenForms(alternatives, error.data);
-  return must(given.length > 1 ? `given only one of these: ${either}` : `given ${either}`, hint);
+  return { message: `${subject} ${given.length > 1 ? 'takes only one of these:' : 'needs'} ${either}`, hint };
 }
 
 /** The map has one form completely, and a key of another form. */

@@ -124,7 +124,11 @@ async function checkComponent(
   const value = checkNode(entry.value, schema, [section, id], diagnostics);
   if (value === undefined) return broken;
   const options = convertUnits(schema.written, value);
-  const place = { resolvePath: (path: string) => resolve(parts.workingDirectory, path), now: Date.now };
+  const place = {
+    name: `${section}.${id}`,
+    resolvePath: (path: string) => resolve(parts.workingDirectory, path),
+    now: Date.now,
+  };
   for (const fault of (await definition.check?.(options, place)) ?? []) report(fault, entry.value, diagnostics);
   return { id, entry, definition, config: { id, definition, options }, redacted: redact(schema.written, value) };
 }

@@ -61,9 +61,9 @@ const CASES: readonly (readonly [processors: string, expected: readonly string[]
   [match('{ prefix: a, case: b }'), [`case | unknown option "case" in ${MATCH} | known options: prefix`]],
   [
     match('{ prefix: a, regex: b }'),
-    [`{ prefix: a, regex: b } | ${MATCH} must be given only one of these: prefix, or regex | ${MODELS}`],
+    [`{ prefix: a, regex: b } | ${MATCH} takes only one of these: prefix, or regex | ${MODELS}`],
   ],
-  [match('{}'), [`{} | ${MATCH} must be given prefix, or regex | ${MODELS}`]],
+  [match('{}'), [`{} | ${MATCH} needs prefix, or regex | ${MODELS}`]],
   [match('5'), [`5 | ${MATCH} must be text or a list or a map of options, not 5 | ${MODELS}`]],
   [match('[]'), [`[] | ${MATCH} needs at least 1 item`]],
   [match('""'), [`"" | ${MATCH} must be at least 1 character long`]],
@@ -96,9 +96,9 @@ const CASES: readonly (readonly [processors: string, expected: readonly string[]
   [redact('{ preset: email, nmae: a }'), [`nmae | unknown option "nmae" in ${RULE} | did you mean "name"?`]],
   [
     redact('{ preset: email, name: a, pattern: x }'),
-    [`{ preset: email, name: a, pattern: x } | ${RULE} must be given only one of these: preset, or name with pattern`],
+    [`{ preset: email, name: a, pattern: x } | ${RULE} takes only one of these: preset, or name with pattern`],
   ],
-  [redact('{}'), [`{} | ${RULE} must be given preset, or name with pattern`]],
+  [redact('{}'), [`{} | ${RULE} needs preset, or name with pattern`]],
   [
     redact('email'),
     [`email | ${RULE} must be a map of options, not "email" | known options: preset, name, pattern, replacement`],

@@ -92,7 +92,7 @@ const INEXPRESSIBLE = [
   /must be at least \d+(?:ms|s|m|h|d), not/u,
   /must be an RE2 expression/u,
   // An empty value means that the option is not given.
-  /redact\[\d\] (?:lacks|must be given)/u,
+  /redact\[\d\] (?:lacks|needs)/u,
 ];
 
 type Path = readonly (string | number)[];

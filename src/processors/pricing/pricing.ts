@@ -292,7 +292,10 @@ function offerInclusiveRules({ inclusive_rules: rules = [] }: PricingOptions, { 
 }
 
 /** Loading the price lists takes some 100 ms, so they are loaded only for options that can be wrong. */
-async function priceFaults(options: PricingOptions, { resolvePath }: CheckPlace): Promise<readonly OptionFault[]> {
+async function priceFaults(
+  options: PricingOptions,
+  { name, resolvePath }: CheckPlace,
+): Promise<readonly OptionFault[]> {
   const { enabled = true, catalogue = 'bundled', overrides = [] } = options;
   const isFile = !['bundled', 'none'].includes(catalogue);
   if (!enabled || (overrides.length === 0 && !isFile)) return [];
@@ -304,7 +307,7 @@ async function priceFaults(options: PricingOptions, { resolvePath }: CheckPlace)
     return error.problems.map(({ path, message }) => ({
       option: optionOf(path),
       severity: 'error',
-      message: `${path}: ${message}`,
+      message: `${name}.${path}: ${message}`,
       hint: null,
     }));
   }

@@ -102,7 +102,7 @@ t.test('the options that the schema admits and the console refuses', async (t) =
     },
     ...{ query: { timeout: 1, connections: 1, url: '' }, max_connections: 1 },
   } as const satisfies ConsoleOptions;
-  const place = { resolvePath: (path: string) => path, now: () => 0 };
+  const place = { name: 'extensions.console', resolvePath: (path: string) => path, now: () => 0 };
   const faultsOf = (options: Partial<ConsoleOptions>) => checkConsole({ ...defaults, ...options }, place);
   t.same(faultsOf({}), []);
   t.equal(CONSOLE_SCHEMA.properties.endpoint.default, defaults.endpoint);

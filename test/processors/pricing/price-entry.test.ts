@@ -281,7 +281,7 @@ t.test('the schema describes every option and knows no others', async (t) => {
 });
 
 t.test('the check of a configuration finds mistakes in own prices, with their place', async (t) => {
-  const place = { resolvePath: (path: string) => `/none/${path}`, now: Date.now };
+  const place = { name: 'processors.pricing/eu', resolvePath: (path: string) => `/none/${path}`, now: Date.now };
   const match = { model: 'm' };
   const faults = await pricing.check?.(
     {
@@ -293,7 +293,11 @@ t.test('the check of a configuration finds mistakes in own prices, with their pl
     place,
   );
   t.match(faults, [
-    { option: ['overrides', 0, 'prices', 0, 'rates', 'input'], severity: 'error', message: /^overrides\[0\]\.prices/u },
+    {
+      option: ['overrides', 0, 'prices', 0, 'rates', 'input'],
+      severity: 'error',
+      message: /^processors\.pricing\/eu\.overrides\[0\]\.prices/u,
+    },
     { option: ['overrides', 1, 'use'], severity: 'error', message: /openai\/no-such-model/u },
   ]);
   t.match(await pricing.check?.({ catalogue: 'prices.json' }, place), [
