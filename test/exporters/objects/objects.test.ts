@@ -46,10 +46,13 @@ async function startScene(t: Parameters<typeof startPostgresDaemon>[0], options:
   return { ...daemon, store, parts, names };
 }
 
+/** By the extension of either codec; which one is used depends on the version of Node.js. */
+const isIngested = (key: string): boolean => /\.(?:gz|zst)$/u.test(key);
+
 async function startInBucket(t: Parameters<typeof startS3>[0], exporters = 'objects') {
   const s3 = await startS3(t);
   const scene = await startScene(t, { to: `s3://${s3.bucket}/some/prefix`, env: s3.environment, exporters });
-  const ingested = (): readonly string[] => [...s3.objects.keys()].filter((key) => key.endsWith('.gz'));
+  const ingested = (): readonly string[] => [...s3.objects.keys()].filter((key) => isIngested(key));
   return { s3, scene, ingested };
 }
 
@@ -151,7 +154,7 @@ for (const fault of ['slow_down', 'lost', 'expired'] as const) {
     t.equal((await send(scene.url, { body: spanBody(fault) })).status, 200);
     t.same(await scene.names(), [fault]);
     t.equal(ingested().length, fault === 'lost' ? 2 : 1);
-    t.equal(new Set(s3.requests.filter(({ key }) => key.endsWith('.gz')).map(({ key }) => key)).size, 2);
+    t.equal(new Set(s3.requests.filter(({ key }) => isIngested(key)).map(({ key }) => key)).size, 2);
     t.match(scene.registry.print(), /sluice_object_failures\{fault="(?:unavailable|denied)"\} 1/);
   });
 }
