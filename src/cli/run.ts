@@ -1,5 +1,6 @@
 /** `sluice run`: the daemon, in one process or several. */
 import type { DaemonHost } from '../daemon/daemon-host.ts';
+import { letHeapGrow } from '../daemon/heap.ts';
 import { isWorker } from '../daemon/workers/messages.ts';
 import type { Call, Command } from './command.ts';
 import { commandLine } from './command-line.ts';
@@ -25,6 +26,7 @@ export const run: Command = {
     ['sluice run --workers 4', 'use four cores'],
   ],
   async run(call) {
+    letHeapGrow();
     const host = hostOf(call);
     if (isWorker(call.process)) {
       const { Worker } = await import('../daemon/workers/worker.ts');

@@ -28,7 +28,6 @@ import { type ReadFiles, readFiles } from './config-files.ts';
 import { findEndpoint } from './endpoint.ts';
 import { findEmbeddedUrl } from './configured-database.ts';
 import { greet } from './first-start.ts';
-import { letHeapGrow } from './heap.ts';
 import { IdleCollections } from './idle-collections.ts';
 import type { DaemonExitCode, DaemonHost } from './daemon-host.ts';
 import { identityOf } from './identity.ts';
@@ -82,7 +81,6 @@ export class Daemon {
   }
 
   async run(): Promise<DaemonExitCode> {
-    letHeapGrow();
     new IdleCollections(this.#host.process).start();
     const { config } = this.#files;
     this.#warn(config);

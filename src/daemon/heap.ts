@@ -3,17 +3,27 @@
  * marked again after a few MiB, and the buffers that bodies arrive in count as growth: the heap would be marked every
  * hundred requests. A fixed factor would keep a multiple of a large heap as garbage. So the heap may grow by a fixed
  * number of bytes.
+ *
+ * The young generation of Node.js 20 and 22 grows to 32 MiB, and is collected after 32 MiB of new buffers. Node.js 24
+ * allows 64 MiB for each. A pass leaves little alive, so more room saves no time.
  */
 import { PerformanceObserver } from 'node:perf_hooks';
-import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8';
 
 /** Room for what the engine frees without marking: it does so after every 32 MiB of new buffers. */
 const HEADROOM_BYTES = 40 * 1024 * 1024;
 const MIN_PERCENT = 20;
 const MAX_PERCENT = 300;
+/** Both halves. The engine doubles it, so it is reached exactly. */
+const MAX_YOUNG_BYTES = 16 * 1024 * 1024;
+const YOUNG_SPACE = 'new_space';
+/** Doubled by the engine for each half. Its default is 8 before this version of V8, and 32 since. */
+const BUFFERS_FLAG = '--scavenger-max-new-space-capacity-mb=8';
+const BUFFERS_FLAG_SINCE = 13;
 
-/** Takes effect with the next collection, because the engine reads the flag at each. */
+/** Takes effect with the next collection, because the engine reads the flags at each. */
 export function letHeapGrow(): void {
+  if (Number.parseInt(process.versions.v8, 10) >= BUFFERS_FLAG_SINCE) setFlagsFromString(BUFFERS_FLAG);
   setGrowth();
   new PerformanceObserver(setGrowth).observe({ entryTypes: ['gc'] });
 }
@@ -21,4 +31,6 @@ export function letHeapGrow(): void {
 function setGrowth(): void {
   const percent = (HEADROOM_BYTES * 100) / getHeapStatistics().used_heap_size;
   setFlagsFromString(`--heap-growing-percent=${Math.round(Math.min(MAX_PERCENT, Math.max(MIN_PERCENT, percent)))}`);
+  const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === YOUNG_SPACE)?.space_size ?? 0;
+  setFlagsFromString(`--semi-space-growth-factor=${young < MAX_YOUNG_BYTES ? 2 : 1}`);
 }

@@ -20,7 +20,6 @@ import { statusOf } from '../../service/telemetry/status.ts';
 import { OpenTaps } from '../../service/telemetry/tap.ts';
 import { ChildCommands } from '../child-commands.ts';
 import { readingFrom } from '../config-files.ts';
-import { letHeapGrow } from '../heap.ts';
 import { IdleCollections } from '../idle-collections.ts';
 import type { DaemonExitCode, DaemonHost } from '../daemon-host.ts';
 import { countRequests, FATAL_TIMEOUT_MS, makeLogger, makeService, type RequestCounts } from '../process-service.ts';
@@ -59,7 +58,6 @@ export class Worker {
   }
 
   run(): Promise<DaemonExitCode> {
-    letHeapGrow();
     const { process } = this.#host;
     new IdleCollections(process).start();
     // A terminal and systemd send these signals to every process. The primary decides, and sends messages.
