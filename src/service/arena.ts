@@ -1,8 +1,8 @@
 /**
  * The memory of one pass at a time: the tables of a request, and the state of processors for these tables. It is
  * created at its first use. A large arena is dropped after some time without use, because its pages stay resident while
- * it exists. It is dropped at once when it has become very large: a body of another kind would write to other pages,
- * and the memory would grow to the sum of what each kind needs.
+ * it exists. It is dropped at once when it has become very large: a body of another kind writes to other pages, so the
+ * memory would grow to the sum of what each kind needs.
  */
 import type { Processor } from '../component/processor.ts';
 import type { Steps } from '../pdata/steps.ts';
@@ -13,8 +13,8 @@ import { collectGarbage } from './collect-garbage.ts';
 
 /** The time without a pass after which an arena is dropped, unless it is kept. */
 const IDLE_MS = 20_000;
-/** The tables that are kept for the next request. Most bodies of 4 MiB need less. */
-const MAX_RESIDENT_BYTES = 48 * 1024 * 1024;
+/** The tables that are kept for the next request: those of 16 MiB of spans, but not of 16 MiB of escaped text. */
+const MAX_RESIDENT_BYTES = 60 * 1024 * 1024;
 
 export class Arena {
   readonly #isKept: boolean;
@@ -51,14 +51,11 @@ export class Arena {
   release(): void {
     if (this.#isKept || this.#intake === null) return;
     this.#usage.note(this.#intake.tables);
-    if (this.#usage.bytes > MAX_RESIDENT_BYTES) this.#drop();
-    if (this.#idle !== null) return;
-    this.#idle = setTimeout(() => {
+    if (this.#usage.bytes > MAX_RESIDENT_BYTES) {
       this.#drop();
-      // The pages of a memory are released when it is collected.
-      collectGarbage();
-    }, IDLE_MS);
-    this.#idle.unref();
+      return;
+    }
+    this.#idle ??= setTimeout(() => this.#drop(), IDLE_MS).unref();
   }
 
   #drop(): void {
@@ -67,5 +64,8 @@ export class Arena {
     this.#prepared = new WeakSet();
     if (this.#idle !== null) clearTimeout(this.#idle);
     this.#idle = null;
+    // The pages of a memory are released when it is collected, which is not possible while the caller refers to it.
+    // Otherwise those of the next memory would be added to them.
+    setImmediate(collectGarbage);
   }
 }

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { setImmediate as nextLoop } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -9,24 +8,25 @@ import { encodeRows, type EncodedRows } from '../../src/pdata/encode-rows.ts';
 import type { Intake } from '../../src/pdata/index-body.ts';
 import { finish } from '../../src/pdata/steps.ts';
 import { Arena } from '../../src/service/arena.ts';
-import { logs, resourceOf, spanFields, spans } from '../campaigns/memory/protobuf.ts';
+import { BODY_KINDS } from '../campaigns/memory/bodies.ts';
+import { resourceOf, spanFields, spans } from '../campaigns/memory/protobuf.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 
-const MIB = 1_048_576;
+const ESCAPED = BODY_KINDS.find(({ name }) => name === 'one string of 16 MiB, half control characters');
 const smallSpans = (count: number): Buffer => resourceOf([], spans(count, spanFields('x')));
 
 const PROJECT = { name: 'demo', plan: 'paid', monthlySpans: null, privacy: new Map() } as const;
 
-function makeContext(signal: 'traces' | 'logs'): Context {
-  const context = new Context({ signal, authorization: undefined });
+function makeContext(): Context {
+  const context = new Context({ signal: 'traces', authorization: undefined });
   context.credential = { project: PROJECT, environment: null, keyId: 'static:1' };
   return context;
 }
 
 /** One pass; returns the intake that it used and the rows that wait for the commit. */
-function pass(arena: Arena, body: Buffer, signal: 'traces' | 'logs' = 'traces'): { intake: Intake; rows: EncodedRows } {
+function pass(arena: Arena, body: Buffer): { intake: Intake; rows: EncodedRows } {
   const intake = finish(arena.acquire([]));
-  const batch = intake.index(signal, 'protobuf', body, makeContext(signal));
+  const batch = intake.index('traces', 'protobuf', body, makeContext());
   const rows = encodeRows(batch, 'copy', new ChunkPool());
   arena.release();
   return { intake, rows };
@@ -39,19 +39,16 @@ t.test('tables of a usual size are kept for the next pass', async (t) => {
   t.equal(second.intake, first.intake);
 });
 
-t.test('very large tables are dropped at the end of the pass', async (t) => {
-  const arena = new Arena({ pauses: true });
-  const first = pass(arena, smallSpans(280_000));
-  t.not(pass(arena, smallSpans(1000)).intake, first.intake);
-});
-
-t.test('tables that become large by bodies of different kinds are dropped', async (t) => {
-  const arena = new Arena({ pauses: true });
-  const first = pass(arena, smallSpans(200_000));
-  t.equal(pass(arena, smallSpans(1000)).intake, first.intake, 'the tables of one kind are small enough');
-  pass(arena, resourceOf([], logs(1, randomBytes(12 * MIB).fill('a'))), 'logs');
-  t.not(pass(arena, smallSpans(1000)).intake, first.intake);
-});
+t.test(
+  'tables of the largest bodies are kept, and dropped when bodies of different kinds made them larger',
+  async (t) => {
+    const arena = new Arena({ pauses: true });
+    const first = pass(arena, smallSpans(280_000));
+    t.ok(pass(arena, smallSpans(1000)).intake === first.intake, 'the tables of one kind are small enough');
+    pass(arena, ESCAPED?.make() ?? Buffer.alloc(0));
+    t.ok(pass(arena, smallSpans(1000)).intake !== first.intake);
+  },
+);
 
 t.test('rows that wait for the commit do not keep the tables in memory', async (t) => {
   setFlagsFromString('--expose-gc');
@@ -59,6 +56,7 @@ t.test('rows that wait for the commit do not keep the tables in memory', async (
   const arena = new Arena({ pauses: true });
   const waiting = ((): { rows: EncodedRows; tables: WeakRef<object> } => {
     const { intake, rows } = pass(arena, smallSpans(280_000));
+    pass(arena, ESCAPED?.make() ?? Buffer.alloc(0)).rows.release();
     return { rows, tables: new WeakRef(intake.tables.memory.u8.buffer) };
   })();
   const limit = performance.now() + PATIENCE_MS;
