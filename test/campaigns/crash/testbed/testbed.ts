@@ -2,16 +2,15 @@
  * What a scenario runs on: one PostgreSQL server with fsync on, a fault proxy in front of it for each replica, the
  * replicas as processes, and a sender with its journal. All of it is removed at the end.
  */
-import { randomInt } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { type ServerAddress, urlOf } from '../../../../src/extensions/postgres/embedded/address.ts';
 import { EmbeddedServer } from '../../../../src/extensions/postgres/embedded/server.ts';
+import { freePort } from '../../../support/executable.ts';
 import { check, type Guarantee } from '../check/checker.ts';
 import { Findings } from '../check/findings.ts';
 import { readNdjson, readObjects, readPostgres, type Store } from '../check/store.ts';
@@ -41,9 +40,6 @@ const SHIFTED_CLOCK = new URL('./shifted-clock.js', import.meta.url).href;
 const QUIET = { info: () => undefined, warn: () => undefined };
 const MARKER = `SELECT FROM sluice.replay_markers WHERE project = $1 AND key = decode($2, 'hex')`;
 const MARKER_TIMEOUT_MS = 5000;
-/** Below the range of ephemeral ports, so that a restarted replica finds its port free. */
-const LOWEST_PORT = 20000;
-const HIGHEST_PORT = 32000;
 
 /** The database of a testbed; a testbed with only files has none. */
 export interface DatabaseSide {
@@ -224,16 +220,4 @@ async function makeReplica({ number, folder, url, options }: ReplicaPlan): Promi
       ...(options.clockDays === undefined ? [] : [`${SHIFTED_CLOCK}?days=${options.clockDays[number] ?? 0}`]),
     ],
   });
-}
-
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(LOWEST_PORT, HIGHEST_PORT);
-    const server = createServer();
-    const isFree = await new Promise<boolean>((resolve) => {
-      server.once('error', () => resolve(false));
-      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-    });
-    if (isFree) return port;
-  }
 }
