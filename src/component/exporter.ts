@@ -34,6 +34,8 @@ export interface Exporter extends Component {
    * other.
    */
   readonly dividesWrites?: boolean;
+  /** True when the tables of the database have the records after `write`. */
+  readonly fillsTables?: boolean;
   /** True when it forwards records after `write`. It then counts sent and failed records itself. */
   readonly countsDeliveries?: boolean;
   /** Called in the pass. Runs at once, or in steps of about a millisecond. */
@@ -43,9 +45,9 @@ export interface Exporter extends Component {
    * with rows that only name their place; `write` gets these instead. What is staged has no meaning without the commit
    * of its place, because the request may still be refused. No lock of the ledger is held meanwhile, so it may take
    * longer than a `write`. Called for many requests at once. Rejects with the `Rejection` of the answer; any other
-   * error is answered 503.
+   * error is answered 503. `inTables`: another exporter of the request fills the tables.
    */
-  stage?(rows: Rows): Promise<Rows>;
+  stage?(rows: Rows, inTables: boolean): Promise<Rows>;
   /**
    * Resolves when the rows are durable, or have joined a commit that makes them durable; rejects otherwise. It may be
    * called again with fewer rows.

@@ -53,6 +53,9 @@ export class RecordCursor {
   get startApproximateNs(): number {
     return this.#double(START);
   }
+  get endApproximateNs(): number {
+    return this.#double(END);
+  }
 
   /** Milliseconds from the start to an instant, given as the two words of its nanoseconds; never negative. */
   millisecondsTo(low: number, high: number): number {

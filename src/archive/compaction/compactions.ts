@@ -105,6 +105,11 @@ export async function publishAll(query: Query, { id }: Compaction, files: readon
   await query('BEGIN');
   try {
     for (const file of files) await recordFile(query, file);
+    await query(
+      `UPDATE sluice.lake_jobs SET in_tables = (SELECT bool_and(in_tables) FROM sluice.parts WHERE compaction = $1)
+       WHERE id = ANY ($2::int8[])`,
+      [id, files.map(({ job }) => job.id)],
+    );
     const { rowCount } = await query(
       'UPDATE sluice.compactions SET published_at = clock_timestamp() WHERE id = $1 AND published_at IS NULL',
       [id],

@@ -7,7 +7,18 @@ import type { Capability } from './capability.ts';
 export type CopyTarget = Signal | 'plain_traces' | 'outbox' | 'parts';
 
 /** Of `sluice.parts`, in the order of the tuples; the other columns have defaults. */
-export const PART_COLUMNS = ['object_id', 'first_byte', 'bytes', 'codec', 'signal', 'project', 'records'] as const;
+export const PART_COLUMNS = [
+  'object_id',
+  'first_byte',
+  'bytes',
+  'codec',
+  'signal',
+  'project',
+  'records',
+  'first_ns',
+  'last_ns',
+  'in_tables',
+] as const;
 
 export interface PostgresTransaction {
   /**

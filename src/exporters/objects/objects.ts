@@ -24,6 +24,7 @@ import { CODEC, compress } from './compress.ts';
 import { claimDay, removeOrphans } from './orphans.ts';
 import { claimPlace } from './owner.ts';
 import { tupleOf } from './part.ts';
+import { type RecordTimes, timesOf } from './record-times.ts';
 import { type Age, Shipper } from './shipper.ts';
 import { StoreWatch } from './watch.ts';
 
@@ -52,8 +53,8 @@ class ObjectsExporter implements Exporter {
   /** For maintenance: a list of all objects is many requests, which must all succeed. */
   readonly #patientStore: ObjectStore;
   readonly #shipper: Shipper;
-  /** The project of encoded rows. */
-  readonly #projects = new WeakMap<Rows, string>();
+  /** The project and the times of encoded rows. */
+  readonly #facts = new WeakMap<Rows, { readonly project: string; readonly times: RecordTimes | null }>();
   /** Of staged rows. */
   readonly #ages = new WeakMap<Rows, Age>();
   readonly #seconds: Histogram;
@@ -121,19 +122,20 @@ class ObjectsExporter implements Exporter {
 
   *encode(batch: Batch): Steps<Rows> {
     this.#refuseWhileAway();
+    const times = yield* timesOf(batch);
     const rows = yield* encodeInSteps(batch, 'ndjson', this.#pool);
-    this.#projects.set(rows, batch.context.project.name);
+    this.#facts.set(rows, { project: batch.context.project.name, times });
     return rows;
   }
 
-  async stage(rows: Rows): Promise<Rows> {
+  async stage(rows: Rows, inTables: boolean): Promise<Rows> {
     const { signal, count: records } = rows;
     // A metric without points.
     if (records === 0) return { signal, count: 0, bytes: 0, chunks: [], release: NOTHING };
-    const project = this.#projects.get(rows) ?? '';
+    const facts = this.#facts.get(rows) ?? { project: '', times: null };
     const compressed = await compress(rows.chunks);
     const { objectId, firstByte, age } = await this.#stored(compressed);
-    const part = { objectId, firstByte, bytes: compressed.length, codec: CODEC, signal, project, records };
+    const part = { objectId, firstByte, bytes: compressed.length, codec: CODEC, signal, records, ...facts, inTables };
     const tuple = tupleOf(part);
     const staged = { signal, count: records, bytes: tuple.length, chunks: [tuple], release: NOTHING };
     this.#ages.set(staged, age);

@@ -50,6 +50,7 @@ function portionsOf(rows: readonly Rows[]): readonly (readonly Rows[])[] {
 
 class PostgresExporter implements Exporter {
   readonly transactional = true;
+  readonly fillsTables = true;
   readonly #options: PostgresExporterOptions;
   readonly #host: Host;
   readonly #pool = new ChunkPool();

@@ -10,18 +10,19 @@ import { type EncodedRows, releaseRows } from './writes.ts';
  * stage; all rows are released then.
  */
 export async function stageRows(encoded: readonly EncodedRows[]): Promise<readonly EncodedRows[]> {
-  const results = await Promise.allSettled(encoded.map((one) => stage(one)));
+  const inTables = encoded.some(({ exporter }) => exporter.fillsTables === true);
+  const results = await Promise.allSettled(encoded.map((one) => stage(one, inTables)));
   const failure = results.find((result) => result.status === 'rejected');
   if (failure === undefined) return results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
   for (const result of results) if (result.status === 'fulfilled') releaseRows([result.value]);
   throw asRejection(failure.reason);
 }
 
-async function stage(one: EncodedRows): Promise<EncodedRows> {
+async function stage(one: EncodedRows, inTables: boolean): Promise<EncodedRows> {
   const { exporter } = one;
   if (exporter.stage === undefined) return one;
   try {
-    return { exporter, rows: await exporter.stage(one.rows) };
+    return { exporter, rows: await exporter.stage(one.rows, inTables) };
   } finally {
     releaseRows([one]);
   }

@@ -96,6 +96,32 @@ t.test('all signals: what was accepted is read from the parts, in a folder', asy
   t.ok(scene.registry.print().includes('sluice_object_seconds_count'));
 });
 
+t.test('a part has the outermost times of its records, and says whether the tables have them too', async (t) => {
+  const read = async ({ query }: Scene) =>
+    query(
+      'SELECT signal, first_ns::text AS first, last_ns::text AS last, in_tables FROM sluice.parts ORDER BY received_at',
+    );
+  const at = 1_800_000_000_123_456_789n;
+  const body = JSON.stringify(aTraceRequest([at + 9_000_000_000n, at, at + 5n].map((start) => aSpan({ start }))));
+  const alone = await startScene(t, { to: aFolder(t) });
+  t.equal((await send(alone.url, { body })).status, 200);
+  for (const record of [{ timeUnixNano: '7000', observedTimeUnixNano: '1' }, { observedTimeUnixNano: '9000' }, {}])
+    t.equal((await send(alone.url, { path: '/v1/logs', body: JSON.stringify(aLogRequest([record])) })).status, 200);
+  const parts = await read(alone);
+  t.ok(parts.every((part) => part['in_tables'] === false));
+  const isNear = (value: unknown, ns: bigint, side: -1n | 1n): boolean => {
+    const apart = (BigInt(String(value)) - ns) * side;
+    return apart >= 0n && apart < 10_000n;
+  };
+  const [spans, withTime, observed, without] = parts;
+  t.ok(isNear(spans?.['first'], at, -1n) && isNear(spans?.['last'], at + 9_000_000_000n, 1n));
+  t.ok(isNear(withTime?.['first'], 7000n, -1n) && isNear(observed?.['last'], 9000n, 1n));
+  t.match(without, { first: null, last: null });
+  const both = await startScene(t, { to: aFolder(t), exporters: 'objects, postgres' });
+  t.equal((await send(both.url, { body })).status, 200);
+  t.match(await read(both), [{ in_tables: true }]);
+});
+
 t.test('a metric without points makes no part', async (t) => {
   const scene = await startScene(t, { to: aFolder(t) });
   const body = JSON.stringify(aMetricRequest([{ name: 'empty', gauge: { dataPoints: [] } }]));

@@ -44,9 +44,9 @@ t.test('rows are not committed ten minutes after the put of their object began',
   };
   const chunks = [Buffer.from('{}\n')];
   const rows: Rows = { signal: 'traces', count: 1, bytes: 3, chunks, release: () => undefined };
-  const staged = (await exporter.stage?.(rows)) as Rows;
+  const staged = (await exporter.stage?.(rows, false)) as Rows;
   now += 9 * MINUTE_MS;
-  const later = (await exporter.stage?.(rows)) as Rows;
+  const later = (await exporter.stage?.(rows, false)) as Rows;
   await exporter.write([staged, later], handle);
   t.same(copied, [['parts', 2]]);
   now += 2 * MINUTE_MS;

@@ -1,0 +1,40 @@
+/** The outermost times of the records of a batch, for readers that choose among parts. */
+import type { Batch } from '../../pdata/batch.ts';
+import type { Signal } from '../../pdata/context.ts';
+import type { RecordCursor } from '../../pdata/records.ts';
+import type { Steps } from '../../pdata/steps.ts';
+
+/** Records of one step. */
+const STEP = 16384;
+/** Times are compared as doubles, which differ from the time by less. */
+const ERROR_NS = 2048n;
+const LATEST_NS = 2n ** 63n - 1n;
+
+/** Unix nanoseconds; each is at most some microseconds outside of the records. */
+export interface RecordTimes {
+  readonly firstNs: bigint;
+  readonly lastNs: bigint;
+}
+
+/** Null when no record has a time. */
+export function* timesOf(batch: Batch): Steps<RecordTimes | null> {
+  const { records, recordCount, signal } = batch;
+  let [first, last] = [Infinity, -Infinity];
+  for (let index = 0; index < recordCount; index++) {
+    if (index % STEP === STEP - 1) yield;
+    const time = timeOf(records.goto(index), signal);
+    if (time === null) continue;
+    if (time < first) first = time;
+    if (time > last) last = time;
+  }
+  if (first > last) return null;
+  return { firstNs: within(BigInt(first) - ERROR_NS), lastNs: within(BigInt(last) + ERROR_NS) };
+}
+
+function timeOf(record: RecordCursor, signal: Signal): number | null {
+  if (signal === 'traces') return record.startApproximateNs;
+  if (signal === 'metrics') return record.endApproximateNs;
+  return record.startApproximateNs || record.endApproximateNs || null;
+}
+
+const within = (ns: bigint): bigint => (ns < 0n ? 0n : ns > LATEST_NS ? LATEST_NS : ns);
