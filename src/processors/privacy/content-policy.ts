@@ -34,9 +34,10 @@ const USAGE_KEY = /^llm\.(?:token_count|usage|cost|latency)\.|^llm\.request\.typ
 
 /** Attributes about the call, not about its content. */
 const KEPT_IN_EVENTS =
-  /^(?:index|finish_reason|event\.name|gen_ai\.(?:system|provider\.name|operation\.name|request\.model|response\.(?:model|id|finish_reasons)|usage\..*))$|\.(?:id|score|distance)$/;
+  /^(?:index|finish_reason|event[._]name|gen_ai\.(?:system|provider\.name|operation\.name|request\.model|response\.(?:model|id|finish_reasons)|usage\..*))$|\.(?:id|score|distance)$/;
 
-const EVENT_NAME_KEY = 'event.name';
+/** Attributes that name the event of a log record: the older convention, and what OpenLIT and LiteLLM write. */
+const EVENT_NAME_KEYS: ReadonlySet<string> = new Set(['event.name', 'event_name']);
 const GEN_AI_PREFIX = 'gen_ai.';
 /** How the dialects name the body of a log record, which is no attribute. */
 const BODY = '(body)';
@@ -82,7 +83,7 @@ export class ContentLists {
   }
 
   policyOf(key: string): number {
-    let policy = key === EVENT_NAME_KEY ? POLICY_EVENT_NAME : 0;
+    let policy = EVENT_NAME_KEYS.has(key) ? POLICY_EVENT_NAME : 0;
     if (isCredentialKey(key) || this.#secrets.find(key).length > 0) policy |= POLICY_CREDENTIAL;
     for (const { entry } of this.#attributes.find(key)) policy |= policyOfEntry(entry, key);
     if (this.signs.ofKey(key) !== 0 || this.signs.hasValues(key)) policy |= POLICY_SIGN;
@@ -127,10 +128,18 @@ export interface KeyFacts {
   readonly dialects: number;
 }
 
+export interface NestedPolicy {
+  readonly policy: number;
+  /** Dialects under which it is content. */
+  readonly dialects: number;
+}
+
 const NO_FACTS: KeyFacts = { signs: 0, hasValues: false, dialects: 0 };
 
 /** Symbols handled in one step. */
 const STEP = 128;
+/** Names inside values whose policy is remembered; at the limit they are forgotten. */
+const MAX_NESTED_NAMES = 4096;
 
 /** The policies of the symbols of one set of tables, filled for new symbols before each batch is read. */
 export class SymbolPolicies {
@@ -142,6 +151,7 @@ export class SymbolPolicies {
   /** Symbols of the current request, from MAX_SYMBOLS on. */
   #local = new Uint8Array(0);
   #localFacts = new Map<number, KeyFacts>();
+  readonly #nested = new Map<string, NestedPolicy>();
 
   constructor(lists: ContentLists, tables: Tables) {
     this.#lists = lists;
@@ -175,6 +185,19 @@ export class SymbolPolicies {
 
   factsOf(symbol: number): KeyFacts {
     return (symbol < MAX_SYMBOLS ? this.#facts : this.#localFacts).get(symbol) ?? NO_FACTS;
+  }
+
+  /** The policy of a key of a map inside a value. */
+  ofNested(name: string): NestedPolicy {
+    const known = this.#nested.get(name);
+    if (known !== undefined) return known;
+    if (this.#nested.size >= MAX_NESTED_NAMES) this.#nested.clear();
+    const found =
+      Buffer.byteLength(name) > MAX_NAME_BYTES
+        ? { policy: POLICY_CONTENT, dialects: 0 }
+        : { policy: this.#lists.policyOf(name), dialects: this.#lists.dialectsOf(name) };
+    this.#nested.set(name, found);
+    return found;
   }
 
   #learn(symbol: number, facts: Map<number, KeyFacts>): number {

@@ -5,11 +5,13 @@
 import type { AttributeCursor } from '../../pdata/attributes.ts';
 import type { Batch, Tables } from '../../pdata/batch.ts';
 import * as layout from '../../pdata/layout.ts';
+import { renderJson } from '../../pdata/render-json.ts';
 import { readText } from '../../pdata/text.ts';
 import { TEXT_COLUMNS, type TextColumn, TextCursor } from '../../pdata/text-columns.ts';
 import {
   type ContentLists,
   isGenAiEvent,
+  type NestedPolicy,
   POLICY_CONTENT,
   POLICY_CREDENTIAL,
   POLICY_DIALECT_CONTENT,
@@ -20,6 +22,7 @@ import {
   POLICY_GEN_AI,
   type SymbolPolicies,
 } from './content-policy.ts';
+import { hasKey } from './nested-keys.ts';
 import type { Steps } from '../../pdata/steps.ts';
 
 /** Log lines with which Spring AI and Semantic Kernel write whole prompts, answers and arguments. */
@@ -69,6 +72,8 @@ export class ContentRemoval {
   readonly #bodySigns: number;
   /** A scope name is read once: it may be long and have many records. */
   readonly #scopeNames = new Map<number, string>();
+  /** Kept values in which content may be nested. */
+  #nested: NestedValue[] = [];
 
   constructor(batch: Batch, lists: ContentLists, policies: SymbolPolicies) {
     this.#batch = batch;
@@ -93,6 +98,7 @@ export class ContentRemoval {
       if (batch.captureOf(record.resource)) continue;
       const signs = this.#removeFrom(index);
       if (record.eventsCount + record.linksCount > 0) yield* this.#removeFromParts(index, signs);
+      if (this.#nested.length > 0) yield* this.#removeNested();
     }
   }
 
@@ -104,8 +110,8 @@ export class ContentRemoval {
     const own = this.#signsOf(this.#batch.recordAttributes(index));
     const signs = shared | own.signs | this.#lists.signs.ofKey(this.#nameOf(index));
     this.#removeFromShared(resource, scope, signs);
-    if ((own.policies & REMOVABLE) !== 0)
-      this.#removeRows(this.#batch.recordAttributes(index), signs, this.#isEventRecord(index, own.eventName));
+    if ((own.policies & REMOVABLE) !== 0 || own.hasNested)
+      this.#removeRows(this.#batch.recordAttributes(index), signs, this.#isEventRecord(index, signs, own));
     if (this.#batch.signal === 'traces') this.#removeName(index);
     else if (this.#batch.signal === 'logs') this.#removeFromLog(index, signs, own);
     else this.#removeRows(this.#batch.metricAttributes(record.metric), signs, false);
@@ -153,6 +159,25 @@ export class ContentRemoval {
     if (body === 0) return;
     const row = this.#bodies.goto(body - 1);
     if (this.#isContentBody(row, index, signs, own)) row.disposition = layout.DISPOSITION_DROP;
+    else this.#noteNested(row, signs, false);
+  }
+
+  #noteNested(row: AttributeCursor, signs: number, inEvent: boolean): void {
+    if (isNested(row.kind) && row.kept) this.#nested.push({ row: row.row, signs, inEvent });
+  }
+
+  /** Drops each value that has content below one of its keys. */
+  *#removeNested(): Steps {
+    const values = this.#nested;
+    this.#nested = [];
+    for (const { row, signs, inEvent } of values) {
+      const json = yield* renderJson(this.#tables, row);
+      const { symbol } = this.#bodies.goto(row);
+      const name = symbol === 0 ? '' : (this.#tables.nameOf(symbol) ?? '');
+      const isContent = (key: string): boolean => isRemoved(this.#policies.ofNested(key), signs, inEvent);
+      const found = json === null || (yield* hasKey(json, name, isContent));
+      if (found) this.#bodies.goto(row).drop();
+    }
   }
 
   #isContentBody(row: AttributeCursor, index: number, signs: number, own: RecordSigns): boolean {
@@ -160,8 +185,7 @@ export class ContentRemoval {
     if ((own.policies & POLICY_GEN_AI) !== 0 && (row.kind === layout.KIND_MAP || row.kind === layout.KIND_ARRAY))
       return true;
     const { scope } = this.#batch.records.goto(index);
-    const names = [this.#nameOf(index), own.eventName].filter((name) => name !== '');
-    for (const name of names) {
+    for (const name of this.#eventNames(index, own)) {
       if (isGenAiEvent(name) || this.#lists.isContentEvent(name, signs)) return true;
       if (name === this.#scopeName(scope) || this.#lists.isScopeName(name)) return true;
     }
@@ -169,10 +193,15 @@ export class ContentRemoval {
     return CONTENT_LINE.test(readText(this.#tables.memory, row.offset, Math.min(row.length, LINE_HEAD), 0));
   }
 
+  /** By the name of the record, and by attributes. */
+  #eventNames(index: number, own: RecordSigns): readonly string[] {
+    return [this.#nameOf(index), ...own.eventNames].filter((name) => name !== '');
+  }
+
   /** Whether bare names such as `content` mean content here: in records that are themselves GenAI events. */
-  #isEventRecord(index: number, eventName: string): boolean {
+  #isEventRecord(index: number, signs: number, own: RecordSigns): boolean {
     if (this.#batch.signal !== 'logs') return false;
-    return isGenAiEvent(eventName) || isGenAiEvent(this.#nameOf(index));
+    return this.#eventNames(index, own).some((name) => isGenAiEvent(name) || this.#lists.isContentEvent(name, signs));
   }
 
   #removeRows(rows: AttributeCursor, signs: number, inEvent: boolean): void {
@@ -181,25 +210,24 @@ export class ContentRemoval {
 
   #removeRow(row: AttributeCursor, signs: number, inEvent: boolean): void {
     const policy = this.#policies.of(row.symbol);
-    if ((policy & REMOVABLE) === 0) return;
-    if (
-      (policy & (POLICY_CONTENT | POLICY_CREDENTIAL)) !== 0 ||
-      (inEvent && (policy & POLICY_EVENT_CONTENT) !== 0) ||
-      ((policy & POLICY_DIALECT_CONTENT) !== 0 && (this.#policies.factsOf(row.symbol).dialects & signs) !== 0)
-    )
-      row.disposition = layout.DISPOSITION_DROP;
+    if ((policy & REMOVABLE) !== 0) {
+      const { dialects } = this.#policies.factsOf(row.symbol);
+      if (isRemoved({ policy, dialects }, signs, inEvent)) row.drop();
+    }
+    this.#noteNested(row, signs, inEvent);
   }
 
-  /** The signs, event name and policies of a record's attributes. */
+  /** The signs, event names and policies of a record's attributes. */
   #signsOf(rows: AttributeCursor): RecordSigns {
-    const found = { signs: 0, eventName: '', policies: 0 };
+    const found = { signs: 0, eventNames: [] as string[], policies: 0, hasNested: false };
     while (rows.next()) {
       const policy = this.#policies.of(rows.symbol);
       found.policies |= policy;
-      if ((policy & POLICY_EVENT_NAME) !== 0) found.eventName = this.#textAt(rows);
+      if (isNested(rows.kind)) found.hasNested = true;
+      if ((policy & POLICY_EVENT_NAME) !== 0) found.eventNames.push(this.#textAt(rows));
       if ((policy & POLICY_SIGN) !== 0) found.signs |= this.#signsOfRow(rows);
     }
-    found.signs |= found.eventName === '' ? 0 : this.#lists.signs.ofKey(found.eventName);
+    for (const name of found.eventNames) found.signs |= name === '' ? 0 : this.#lists.signs.ofKey(name);
     return found;
   }
 
@@ -274,12 +302,29 @@ function isNews(done: Int32Array, owner: number, signs: number): boolean {
 
 interface RecordSigns {
   readonly signs: number;
-  readonly eventName: string;
+  /** That attributes state. */
+  readonly eventNames: readonly string[];
   /** Of all attributes together. */
   readonly policies: number;
+  /** Whether a value is a map or a list. */
+  readonly hasNested: boolean;
+}
+
+interface NestedValue {
+  readonly row: number;
+  readonly signs: number;
+  readonly inEvent: boolean;
 }
 
 const REMOVABLE = POLICY_CONTENT | POLICY_CREDENTIAL | POLICY_DIALECT_CONTENT | POLICY_EVENT_CONTENT;
+
+function isRemoved({ policy, dialects }: NestedPolicy, signs: number, inEvent: boolean): boolean {
+  if ((policy & (POLICY_CONTENT | POLICY_CREDENTIAL)) !== 0) return true;
+  if (inEvent && (policy & POLICY_EVENT_CONTENT) !== 0) return true;
+  return (policy & POLICY_DIALECT_CONTENT) !== 0 && (dialects & signs) !== 0;
+}
+
+const isNested = (kind: number): boolean => kind === layout.KIND_MAP || kind === layout.KIND_ARRAY;
 
 /** Counts and scores are no content. */
 const isScalar = (kind: number): boolean =>

@@ -71,7 +71,12 @@ function requestsFor({ key, shared, signs }: Entry): readonly (readonly [string,
   };
   const link = { traceId: 'a1b2c3d4e5f60718293a4b5c6d7e8f90', spanId: 'a1b2c3d4e5f60718', attributes: [value] };
   const scope = { ...(shared.scope ?? { name: 'tests' }), attributes: [value] };
+  const map = { kvlistValue: { values: [text('other', 'x'), value] } };
+  const nested = { key: 'wrapper', value: { arrayValue: { values: [map] } } };
   return [
+    ['key of a map of a span', SIGNAL_TRACES, spans({ attributes: [nested, ...signs] }, shared)],
+    ['key of a map of a resource', SIGNAL_TRACES, spans({ attributes: signs }, { ...shared, resource: [nested] })],
+    ['key of the body of a log', SIGNAL_LOGS, logs({ attributes: signs, body: map }, shared)],
     ['span', SIGNAL_TRACES, spans({ attributes: [value, ...signs] }, shared)],
     [
       'span event',
@@ -161,6 +166,8 @@ t.test('events that are content lose their attributes and bodies, and stay as ev
         if (leaks(SIGNAL_LOGS, named, encoding)) t.fail(`log event ${key} in ${encoding}`);
         const older = logs({ attributes: [...signs, text('event.name', key)], body }, shared);
         if (leaks(SIGNAL_LOGS, older, encoding)) t.fail(`log event ${key} named by an attribute in ${encoding}`);
+        const other = logs({ attributes: [...signs, text('event_name', key)], body }, shared);
+        if (leaks(SIGNAL_LOGS, other, encoding)) t.fail(`log event ${key} named by event_name in ${encoding}`);
       }
     }
 });
@@ -185,6 +192,22 @@ t.test('log bodies are content by their sender and their first words', async (t)
   ];
   for (const encoding of ENCODINGS)
     for (const [name, message] of cases) t.notOk(leaks(SIGNAL_LOGS, message, encoding), `${name} in ${encoding}`);
+});
+
+t.test('content is found below keys that name it together', async (t) => {
+  const below = (keys: readonly string[]): object =>
+    keys.reduceRight<object>((value, key) => ({ kvlistValue: { values: [{ key, value }] } }), { stringValue: CANARY });
+  for (const encoding of ENCODINGS) {
+    t.notOk(leaks(SIGNAL_LOGS, logs({ body: below(['gen_ai', 'input', 'messages']) }), encoding), 'of a body');
+    t.notOk(leaks(SIGNAL_LOGS, logs({ body: below(['data', 'gen_ai.prompt']) }), encoding), 'at any depth');
+    const attribute = { key: 'gen_ai', value: below(['system', 'gen_ai.prompt']) };
+    t.notOk(leaks(SIGNAL_TRACES, spans({ attributes: [attribute] }), encoding), 'of an attribute');
+    const joined = { key: 'gen_ai', value: below(['input', 'messages']) };
+    t.notOk(leaks(SIGNAL_TRACES, spans({ attributes: [joined] }), encoding), 'joined with the name of the attribute');
+    const credential = { key: 'sent', value: below(['headers', 'authorization']) };
+    t.notOk(leaks(SIGNAL_TRACES, spans({ attributes: [credential] }), encoding), 'a credential');
+    t.ok(leaks(SIGNAL_LOGS, logs({ body: below(['http', 'message']) }), encoding), 'other maps stay');
+  }
 });
 
 t.test('general names of other telemetry stay', async (t) => {

@@ -10,7 +10,7 @@ import type { Steps } from '../../../pdata/steps.ts';
 import { readText, readTextInSteps, type TextRef } from '../../../pdata/text.ts';
 import { TEXT_COLUMNS, type TextColumn, TextCursor } from '../../../pdata/text-columns.ts';
 import { Rejection } from '../../../errors.ts';
-import { WireFault } from '../../../pdata/load-wasm.ts';
+import { renderJson } from '../../../pdata/render-json.ts';
 import { type JsonReplacer, redactJson } from './json-text.ts';
 import { KeyRedaction, UNCLEANABLE } from './key-redaction.ts';
 import { EVERY_RULE, LONG_TEXT, type Redactor } from './redactor.ts';
@@ -138,7 +138,7 @@ export class BatchRedaction {
 
   /** Renders the value as JSON and redacts each string. A changed value stays JSON. */
   *#redactNested(row: AttributeCursor, bits: number): Steps {
-    const json = yield* this.#render(row.row);
+    const json = yield* renderJson(this.#tables, row.row);
     const cleaned = json === null ? null : yield* redactJson(json, this.#replacer(bits));
     yield;
     if (cleaned !== json || cleaned === null) yield* this.#write(row, layout.KIND_JSON, cleaned);
@@ -172,21 +172,6 @@ export class BatchRedaction {
   #numberText(row: AttributeCursor): string {
     const written = readText(this.#tables.memory, row.offset, row.length, 0);
     return this.#redactor.mayFind(Number(written)) ? String(Number(written)) : '';
-  }
-
-  /** The value as JSON text; null when scratch has no room for it. The scratch that it took is released. */
-  *#render(row: number): Steps<string | null> {
-    const scratch = this.#tables.header(layout.HEADER_SCRATCH);
-    try {
-      yield* this.#tables.inSteps(() => this.#tables.kernels.renderJson(row));
-      const { offset, length } = this.#tables.returned();
-      return yield* readTextInSteps(this.#tables.memory, offset, length, 0);
-    } catch (error) {
-      if (error instanceof WireFault) return null;
-      throw error;
-    } finally {
-      this.#tables.setHeader(layout.HEADER_SCRATCH, scratch);
-    }
   }
 
   /** Null: the value cannot be redacted. It is dropped and emptied, so that no later stage reads it. */
