@@ -85,7 +85,7 @@ async function load(): Promise<Bindings> {
     return await import('@duckdb/node-api');
   } catch (error) {
     throw new MissingPackage(
-      `the archive needs the package ${PACKAGE}, which cannot be loaded: ${error instanceof Error ? error.message : String(error)}`,
+      `Parquet files need the package ${PACKAGE}, which cannot be loaded: ${error instanceof Error ? error.message : String(error)}`,
       `Install it beside Sluice: ${INSTALL}`,
     );
   }

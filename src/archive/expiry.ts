@@ -1,5 +1,5 @@
 /**
- * Removes the files of old days of the tables. A day is removed only when PostgreSQL has nothing of it: neither a
+ * Removes the files of old days. One of the tables is removed only when PostgreSQL has nothing of its day: neither a
  * partition, which retention drops because the day is in the archive, nor late records, nor a day that was restored. A
  * file is not published any more before it is deleted, so readers and retention never rely on a file that may be gone.
  */
@@ -40,15 +40,15 @@ async function oldFiles(
     if (day === null) for (const each of await daysOf(query, table, name)) stored.add(each);
   const { rows } = await query(
     `SELECT id::text, to_char(day, 'YYYY-MM-DD') AS day, records::float8 AS records, bytes::float8 AS bytes FROM sluice.lake_jobs j
-     WHERE signal = $1 AND state = 'published' AND ${IS_OF_TABLES} AND (day + 1)::timestamp <= (now() - $2::float8 * interval '1 ms') AT TIME ZONE 'UTC'
-       AND NOT EXISTS (SELECT FROM sluice.lake_late l WHERE l.signal = j.signal AND l.day = j.day)
-       AND NOT EXISTS (SELECT FROM sluice.lake_restored r WHERE r.signal = j.signal AND r.day = j.day)
+     WHERE signal = $1 AND state = 'published' AND (day + 1)::timestamp <= (now() - $2::float8 * interval '1 ms') AT TIME ZONE 'UTC'
+       AND NOT (${IS_OF_TABLES} AND (day = ANY ($3::date[])
+         OR EXISTS (SELECT FROM sluice.lake_late l WHERE l.signal = j.signal AND l.day = j.day)
+         OR EXISTS (SELECT FROM sluice.lake_restored r WHERE r.signal = j.signal AND r.day = j.day)))
      ORDER BY j.day, id`,
-    [signal, keepMs],
+    [signal, keepMs, [...stored]],
   );
-  return rows.flatMap((row) => {
+  return rows.map((row) => {
     const [id, day] = [String(row['id']), String(row['day'])];
-    if (stored.has(day)) return [];
     const [records, bytes] = [Number(row['records']), Number(row['bytes'])];
     return { id, signal, day, key: keyOf(signal, day, id), records, bytes };
   });

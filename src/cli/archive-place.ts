@@ -4,8 +4,7 @@ import type { ObjectStore } from '../object-store/object-store.ts';
 import { openStore } from '../object-store/open-store.ts';
 import type { Config } from '../config/config.ts';
 import type { ObjectsOptions } from '../exporters/objects/objects.ts';
-import type { ArchiveOptions } from '../exporters/postgres/archive-runs.ts';
-import type { PostgresExporterOptions } from '../exporters/postgres/postgres.ts';
+import type { ArchiveOptions, PostgresExporterOptions } from '../exporters/postgres/postgres.ts';
 import type { Call } from './command.ts';
 
 /** Of DuckDB, where neither the command nor the configuration says otherwise. */
@@ -22,11 +21,11 @@ export function findArchiveOptions({ service, exporters }: Config): ArchiveOptio
   return null;
 }
 
-/** Where the exporter `objects` of a pipeline stores; null when there is none. */
-export function findObjectsPlace({ service, exporters }: Config): string | null {
+/** The options of the exporter `objects` of a pipeline; null when there is none. */
+export function findObjectsOptions({ service, exporters }: Config): ObjectsOptions | null {
   const used = new Set(service.pipelines.flatMap((pipeline) => pipeline.exporters));
   for (const [id, { definition, options }] of exporters)
-    if (definition.type === 'objects' && used.has(id)) return (options as ObjectsOptions).to;
+    if (definition.type === 'objects' && used.has(id)) return options as ObjectsOptions;
   return null;
 }
 

@@ -2,14 +2,16 @@
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Session, Step, Work } from '../archive/archive-day.ts';
+import type { ArchivedFile, Session, Step, Work } from '../archive/archive-day.ts';
 import { Duck } from '../archive/duckdb.ts';
 import type { DayOfTable } from '../archive/lake-jobs.ts';
 import { isAlive } from '../component/process-life.ts';
+import { COMMAND_LINE, writeAudit } from '../extensions/postgres/audit.ts';
 import { endConnection } from '../extensions/postgres/connection-end.ts';
 import type { Database } from '../extensions/postgres/database.ts';
 import { copyIn, copyOut } from '../extensions/postgres/transfer/copy.ts';
 import type { Call } from './command.ts';
+import { formatBytes, formatCount } from './view/format.ts';
 import { progressLines } from './view/progress.ts';
 
 /** Temporary folders: this and the process id. */
@@ -59,6 +61,15 @@ export async function withArchiveWork<Result>(
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** Notes a file of the lake that was removed because of its age. */
+export function noteExpired({ terminal }: Pick<Call, 'terminal'>, { session }: Pick<Work, 'session'>) {
+  return async ({ key, records, bytes }: ArchivedFile): Promise<void> => {
+    const change = { action: 'archive.expire', project: null, target: key, details: { records, bytes } };
+    await writeAudit(session.query, COMMAND_LINE, change);
+    terminal.say(`${key}: removed, ${formatCount(records)} records, ${formatBytes(bytes)}`);
+  };
 }
 
 /** A temporary folder. A later run removes it when this process was killed. */

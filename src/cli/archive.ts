@@ -2,11 +2,10 @@
 import { archive, planned, type PlannedFile } from '../archive/archive.ts';
 import type { ArchivedFile, Session } from '../archive/archive-day.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
-import { COMMAND_LINE, writeAudit } from '../extensions/postgres/audit.ts';
 import type { Config } from '../config/config.ts';
 import { DEFAULT_MEMORY_BYTES, findArchiveOptions, openPlace } from './archive-place.ts';
 import { durationOf, memoryOf } from './archive-options.ts';
-import { withArchiveSession, withArchiveWork } from './archive-work.ts';
+import { noteExpired, withArchiveSession, withArchiveWork } from './archive-work.ts';
 import type { Call, Command, ExitCode } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { withDatabase } from './database.ts';
@@ -123,12 +122,7 @@ async function run(call: Call, { olderThanMs, keepMs, ...place }: Choice): Promi
   const { values, terminal } = call;
   const files = await withArchiveWork(call, place, async (work) => {
     const made: ArchivedFile[] = [];
-    const expired = async ({ key, records, bytes }: ArchivedFile): Promise<void> => {
-      const change = { action: 'archive.expire', project: null, target: key, details: { records, bytes } };
-      await writeAudit(work.session.query, COMMAND_LINE, change);
-      terminal.say(`${key}: removed, ${formatCount(records)} records, ${formatBytes(bytes)}`);
-    };
-    for await (const file of archive(work, { olderThanMs, keepMs }, expired)) {
+    for await (const file of archive(work, { olderThanMs, keepMs }, noteExpired(call, work))) {
       made.push(file);
       terminal.say(`${file.key}: ${formatCount(file.records)} records, ${formatBytes(file.bytes)}`);
     }

@@ -4,11 +4,12 @@ import { type CompactionWork, compact } from '../archive/compaction/compact.ts';
 import { type WaitingParts, waitingParts } from '../archive/compaction/compactions.ts';
 import { UserError } from '../errors.ts';
 import { type Codec, keyOf } from '../exporters/objects/object-key.ts';
+import type { ObjectsOptions } from '../exporters/objects/objects.ts';
 import { claimPlace } from '../exporters/objects/owner.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { durationOf, memoryOf } from './archive-options.ts';
-import { DEFAULT_MEMORY_BYTES, findArchiveOptions, findObjectsPlace, openPlace } from './archive-place.ts';
-import { type WorkPlace, withArchiveSession, withArchiveWork } from './archive-work.ts';
+import { findArchiveOptions, findObjectsOptions, openPlace } from './archive-place.ts';
+import { noteExpired, type WorkPlace, withArchiveSession, withArchiveWork } from './archive-work.ts';
 import type { Call, Command, ExitCode } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { type Opened, withDatabase } from './database.ts';
@@ -18,25 +19,29 @@ import { asJson } from './view/screen-text.ts';
 
 /** Of the memory, for the compressed parts of one group. */
 const GROUP_SHARE = 1 / 8;
-/** Where the command does not say otherwise. */
-const DEFAULT_AGE_MS = 3_600_000;
 
 export const compactCommand: Command = {
   description:
-    'Writes the records of accepted requests, which the exporter `objects` stored, as sorted Parquet below lake/ in its folder or\nbucket. Each file is read back and compared before it is recorded. An interrupted run is repeated. The objects are removed by\nthe daemon a day or two later. It does not work where `sluice archive` writes the lake.',
+    'Writes the records of accepted requests, which the exporter `objects` stored, as sorted Parquet below lake/ in its folder or\nbucket. What is not given is as in exporters.objects.compaction, whose schedule runs this command too.\nEach file is read back and compared before it is recorded. An interrupted run is repeated. The objects are removed by the\ndaemon one to two days later. It does not work where `sluice archive` writes the lake.',
   options: {
     ...CONFIG_OPTIONS,
     'older-than': {
       type: 'text',
       value: 'DURATION',
       description: 'Only requests that arrived this long ago',
-      otherwise: '1h',
+      otherwise: 'as configured, else 1h',
+    },
+    keep: {
+      type: 'text',
+      value: 'DURATION',
+      description: 'Remove files of days that ended this long ago',
+      otherwise: 'as configured, else never',
     },
     memory: {
       type: 'text',
       value: 'SIZE',
       description: 'Memory for sorting; the rest is in files',
-      otherwise: '1GiB',
+      otherwise: 'as configured, else 1GiB',
     },
     'dry-run': { type: 'flag', description: 'Only show what would be published' },
     json: { type: 'flag', description: 'Print JSON' },
@@ -46,17 +51,23 @@ export const compactCommand: Command = {
     ['sluice compact --older-than 10m --dry-run', 'what a run would publish'],
   ],
   run: async (call) => {
-    const olderThanMs = durationOf(call.values, 'older-than') ?? DEFAULT_AGE_MS;
-    const memoryBytes = memoryOf(call.values) ?? DEFAULT_MEMORY_BYTES;
+    const given = {
+      olderThanMs: durationOf(call.values, 'older-than'),
+      keepMs: durationOf(call.values, 'keep'),
+      memoryBytes: memoryOf(call.values),
+    };
     return withDatabase(call, 'write', async (database, opened) => {
+      const { to, compaction } = optionsOf(opened);
+      const olderThanMs = given.olderThanMs ?? compaction.older_than;
       if (call.values.flag('dry-run'))
         return showWaiting(call, await waitingParts(database.query.bind(database), olderThanMs));
-      const store = openPlace(call, placeOf(opened));
+      const store = openPlace(call, to);
       try {
         await claimPlace(store, database);
         return await withArchiveSession(database, (session) => {
+          const memoryBytes = given.memoryBytes ?? compaction.memory;
           const place = { session, store, views: opened.options.views_schema, memoryBytes };
-          return run(call, place, olderThanMs);
+          return run(call, place, { olderThanMs, keepMs: given.keepMs ?? compaction.keep ?? null });
         });
       } finally {
         await store.close();
@@ -65,9 +76,9 @@ export const compactCommand: Command = {
   },
 };
 
-function placeOf({ config }: Opened): string {
-  const place = findObjectsPlace(config);
-  if (place === null)
+function optionsOf({ config }: Opened): ObjectsOptions {
+  const options = findObjectsOptions(config);
+  if (options === null)
     throw new UserError(
       'no pipeline of the configuration has the exporter `objects`',
       'Name the configuration of the daemon with --config. To write days of the tables, use `sluice archive`.',
@@ -77,7 +88,7 @@ function placeOf({ config }: Opened): string {
       'the configuration has an archive: records that both exporters store would be in the lake twice',
       'Remove exporters.postgres.archive to publish the objects.',
     );
-  return place;
+  return options;
 }
 
 function showWaiting({ values, terminal }: Call, waiting: readonly WaitingParts[]): ExitCode {
@@ -99,18 +110,18 @@ function showWaiting({ values, terminal }: Call, waiting: readonly WaitingParts[
 async function run(
   call: Call,
   place: WorkPlace & { readonly store: ObjectStore },
-  olderThanMs: number,
+  ages: Pick<CompactionWork, 'olderThanMs' | 'keepMs'>,
 ): Promise<ExitCode> {
   const { values, terminal } = call;
   const files: ArchivedFile[] = [];
   await withArchiveWork(call, place, async (archiveWork) => {
     const work: CompactionWork = {
       ...archiveWork,
-      olderThanMs,
+      ...ages,
       keyOf: keyOfObject,
       maxBytes: place.memoryBytes * GROUP_SHARE,
     };
-    for await (const file of compact(work)) {
+    for await (const file of compact(work, noteExpired(call, work))) {
       files.push(file);
       terminal.say(`${file.key}: ${formatCount(file.records)} records, ${formatBytes(file.bytes)}`);
     }

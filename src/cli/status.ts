@@ -1,5 +1,5 @@
 /** `sluice status`: the state of the running daemon, over its local socket. */
-import type { ArchiveStatus, Status } from '../service/telemetry/status.ts';
+import type { ArchiveStatus, ScheduleStatus, Status } from '../service/telemetry/status.ts';
 import type { Command } from './command.ts';
 import { ask, DAEMON_OPTIONS, findDaemonSocket } from './running-daemon.ts';
 import { layOut } from './terminal.ts';
@@ -46,7 +46,7 @@ function describe(status: Status, before: Status | null): string {
     rate(stored, before?.signals[signal]?.stored),
     `${refused} refused`,
   ]);
-  const { keyCache, outbox, commits, requestsSettled, workers, archive } = status;
+  const { keyCache, outbox, commits, requestsSettled, workers, archive, compaction } = status;
   const rows = [
     ['process', `pid ${status.pid}, version ${status.version}, in ${status.folder}`],
     ['configuration', status.configuration.join(', ')],
@@ -58,6 +58,8 @@ function describe(status: Status, before: Status | null): string {
     ['outbox', `${outbox.entries} waiting, oldest ${Math.round(outbox.oldestSeconds)} s, ${outbox.deadLetters} dead`],
     ['embedded server', status.embeddedServer ? 'running' : 'none'],
     ...(archive === null ? [] : [['archive', describeArchive(archive)]]),
+    // A daemon of an earlier version does not tell it.
+    ...((compaction ?? null) === null ? [] : [['compaction', describeSchedule(compaction as ScheduleStatus)]]),
     ...workers.map(({ number, pid, state, restarts }) => [
       `worker ${number}`,
       `${state}, ${pid === null ? '' : `pid ${pid}, `}${restarts} restarts`,
@@ -78,7 +80,10 @@ function describe(status: Status, before: Status | null): string {
   ].join('\n');
 }
 
-function describeArchive({ running, ageSeconds, heldDays }: ArchiveStatus): string {
+function describeArchive({ heldDays, ...schedule }: ArchiveStatus): string {
   const held = heldDays === 0 ? '' : `, ${plural(heldDays, 'day')} kept until archived`;
-  return `${running ? 'running, ' : ''}last complete ${formatAge(Math.max(1, ageSeconds) * SECOND_MS)} ago${held}`;
+  return `${describeSchedule(schedule)}${held}`;
 }
+
+const describeSchedule = ({ running, ageSeconds }: ScheduleStatus): string =>
+  `${running ? 'running, ' : ''}last complete ${formatAge(Math.max(1, ageSeconds) * SECOND_MS)} ago`;

@@ -68,6 +68,7 @@ export async function startCompaction(
         olderThanMs: -60_000,
         keyOf: keyOfObject,
         maxBytes: 2 ** 27,
+        keepMs: null,
         ...changes,
       };
       for await (const file of compact(work)) files.push(file);

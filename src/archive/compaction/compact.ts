@@ -18,6 +18,7 @@ import { type ArchivedFile, removeLeftOver, storeFile, type Work } from '../arch
 import { lockArchive, unlockArchive } from '../archive.ts';
 import { absentFile, DamagedFile } from '../archived-file.ts';
 import { finishErasures } from '../erasure.ts';
+import { expireFiles } from '../expiry.ts';
 import { keyOf, plan, type Publication } from '../lake-jobs.ts';
 import { conditionOf, LAKE_TABLES, type LakeTable } from '../lake-table.ts';
 import { recordPlace } from '../reading/archived-files.ts';
@@ -47,10 +48,15 @@ export interface CompactionWork extends Work, Pick<PartSource, 'keyOf'> {
   readonly olderThanMs: number;
   /** The compressed parts of one compaction. */
   readonly maxBytes: number;
+  /** Files of days that ended this long ago are removed; null: none. */
+  readonly keepMs: number | null;
 }
 
-/** Yields each file when it is recorded. */
-export async function* compact(work: CompactionWork): AsyncGenerator<ArchivedFile> {
+/** Yields each file when it is recorded; `expired` gets each file that was removed. */
+export async function* compact(
+  work: CompactionWork,
+  expired: (file: ArchivedFile) => Promise<void> = async () => undefined,
+): AsyncGenerator<ArchivedFile> {
   const { query } = work.session;
   await lockArchive(work.session, 'parts');
   try {
@@ -67,6 +73,7 @@ export async function* compact(work: CompactionWork): AsyncGenerator<ArchivedFil
     }
     // Those that were requested meanwhile.
     await finishErasures(work);
+    for await (const file of expireFiles(work, work.keepMs)) await expired(file);
     await removePublishedParts(query, KEPT_MS);
     await work.store.sweep('lake/', LEFTOVER_MS);
   } finally {

@@ -34,9 +34,16 @@ export interface WaitingParts {
   readonly bytes: number;
 }
 
-/** The time this long ago, by the database's clock. */
+/**
+ * The time this long ago, by the database's clock. Parts that may have records to erase are published at once, without
+ * these: an erasure ends when no such part is left.
+ */
 export async function timeBefore(query: Query, ms: number): Promise<string> {
-  const { rows } = await query("SELECT (now() - $1::float8 * interval '1 ms')::text AS time", [ms]);
+  const { rows } = await query(
+    `SELECT greatest(now() - $1::float8 * interval '1 ms',
+       (SELECT max(requested_at) + interval '1 microsecond' FROM sluice.lake_erasures))::text AS time`,
+    [ms],
+  );
   return String(rows[0]?.['time']);
 }
 

@@ -4,7 +4,9 @@
  */
 import type { CheckPlace, Host, OptionFault } from '../../component/component.ts';
 import { defineExporter, type Exporter, type Rows } from '../../component/exporter.ts';
+import { CommandSchedule } from '../../component/command-schedule.ts';
 import type { TransactionHandle } from '../../component/capabilities/ledger.ts';
+import { OWN_COMMANDS } from '../../component/capabilities/own-commands.ts';
 import {
   POSTGRES_DATABASE,
   POSTGRES_TRANSACTION,
@@ -20,6 +22,7 @@ import type { Batch } from '../../pdata/batch.ts';
 import { ChunkPool } from '../../pdata/chunk-pool.ts';
 import { encodeInSteps } from '../../pdata/encode-rows.ts';
 import type { Steps } from '../../pdata/steps.ts';
+import { type CompactionOptions, COMPACTION_SCHEMA, scheduleOf } from './compaction.ts';
 import { CODEC, compress } from './compress.ts';
 import { claimDay, removeOrphans } from './orphans.ts';
 import { claimPlace } from './owner.ts';
@@ -33,6 +36,7 @@ export interface ObjectsOptions {
   readonly to: string;
   /** Milliseconds. */
   readonly linger: number;
+  readonly compaction: CompactionOptions;
 }
 
 /** The shipper tries again, under another key. */
@@ -47,6 +51,7 @@ const NOTHING = (): void => undefined;
 
 class ObjectsExporter implements Exporter {
   readonly transactional = true;
+  readonly #options: ObjectsOptions;
   readonly #host: Host;
   readonly #pool = new ChunkPool();
   readonly #store: ObjectStore;
@@ -58,12 +63,15 @@ class ObjectsExporter implements Exporter {
   /** Of staged rows. */
   readonly #ages = new WeakMap<Rows, Age>();
   readonly #seconds: Histogram;
+  #compaction: CommandSchedule | null = null;
   #watch: StoreWatch | null = null;
   #timer: NodeJS.Timeout | null = null;
   readonly #stopped = new AbortController();
   #removal: Promise<void> = Promise.resolve();
 
-  constructor({ to, linger }: ObjectsOptions, host: Host) {
+  constructor(options: ObjectsOptions, host: Host) {
+    const { to, linger, compaction } = options;
+    this.#options = options;
     this.#host = host;
     const settings = { environment: host.process.env, resolvePath: (path: string) => host.resolvePath(path) };
     this.#store = openStore(to, { ...settings, timing: TIMING });
@@ -72,6 +80,7 @@ class ObjectsExporter implements Exporter {
     this.#seconds = meter.histogram('sluice_object_seconds', 'Time one object took to be stored.', SECONDS_BOUNDS);
     const bytes = meter.counter('sluice_object_bytes', 'Bytes of stored objects, compressed.');
     const failures = meter.counter('sluice_object_failures', 'Puts of objects that failed, by fault.');
+    if (compaction.enabled) this.#watchCompaction();
     this.#shipper = new Shipper({
       store: this.#store,
       lingerMs: linger,
@@ -102,6 +111,9 @@ class ObjectsExporter implements Exporter {
       logger: this.#host.logger,
     });
     this.#watch = watch;
+    const compaction = this.#scheduleCompaction(database);
+    this.#compaction = compaction;
+    void database.opened.then(() => compaction?.start());
     if (database.isOpen) await watch.start();
     else void database.opened.then(() => watch.start());
     this.#timer = setInterval(() => void this.#removeOrphans(database), TICK_MS).unref();
@@ -111,7 +123,7 @@ class ObjectsExporter implements Exporter {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#watch?.stop();
     this.#stopped.abort();
-    await this.#removal;
+    await Promise.all([this.#removal, this.#compaction?.stop()]);
     await this.#store.close();
     await this.#patientStore.close();
   }
@@ -154,6 +166,25 @@ class ObjectsExporter implements Exporter {
       parts.flatMap(({ chunks }) => chunks),
       parts.length,
     );
+  }
+
+  #watchCompaction(): void {
+    const { meter } = this.#host;
+    meter.gauge(
+      'sluice_compaction_age_seconds',
+      'Time since a run of the compaction was complete, or since the start.',
+      () => this.#compaction?.ageSeconds ?? 0,
+    );
+    meter.gauge('sluice_compaction_running', '1 while this process runs the compaction.', () =>
+      this.#compaction?.isRunning === true ? 1 : 0,
+    );
+  }
+
+  #scheduleCompaction(database: PostgresDatabase): CommandSchedule | null {
+    const { logger, capabilities } = this.#host;
+    const commands = capabilities.find(OWN_COMMANDS);
+    if (!this.#options.compaction.enabled || commands === undefined) return null;
+    return new CommandSchedule(database, commands, scheduleOf(this.#options), logger);
   }
 
   async #stored(bytes: Buffer): ReturnType<Shipper['store']> {
@@ -224,6 +255,7 @@ export const objectsExporter = defineExporter<ObjectsOptions>({
         '250ms',
         'How long a request waits for others of its object. 0: only while another object is stored.',
       ),
+      compaction: COMPACTION_SCHEMA,
     },
   },
   example: 'to: ./data/objects',

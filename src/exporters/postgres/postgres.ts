@@ -2,6 +2,7 @@
 import type { Host } from '../../component/component.ts';
 import { defineExporter, type Exporter, type Rows } from '../../component/exporter.ts';
 import type { TransactionHandle } from '../../component/capabilities/ledger.ts';
+import { CommandSchedule, type ScheduledCommand } from '../../component/command-schedule.ts';
 import { OWN_COMMANDS } from '../../component/capabilities/own-commands.ts';
 import { POSTGRES_DATABASE, POSTGRES_TRANSACTION } from '../../component/capabilities/postgres.ts';
 import { UserError } from '../../errors.ts';
@@ -10,8 +11,18 @@ import type { Steps } from '../../pdata/steps.ts';
 import { ChunkPool } from '../../pdata/chunk-pool.ts';
 import { SIGNALS } from '../../pdata/context.ts';
 import { encodeInSteps } from '../../pdata/encode-rows.ts';
-import { type ArchiveOptions, ArchiveRuns } from './archive-runs.ts';
 import { Retention, type RetentionPeriods } from './retention.ts';
+
+export interface ArchiveOptions {
+  /** Empty: nothing is archived. */
+  readonly to: string;
+  /** In milliseconds. */
+  readonly older_than: number;
+  /** Left out: files stay. */
+  readonly keep?: number;
+  readonly interval: number;
+  readonly memory: number;
+}
 
 export interface PostgresExporterOptions {
   readonly retention: RetentionPeriods;
@@ -28,6 +39,20 @@ const MAINTENANCE_RETRY_MS = 600000;
  * slots for each of them: several statements in one transaction cost less than one long one.
  */
 const COPY_PORTION_ROWS = 128;
+
+/** `sluice archive` reads the other options from the configuration. */
+export const scheduleOf = ({ to, interval }: Pick<ArchiveOptions, 'to' | 'interval'>): ScheduledCommand => ({
+  name: 'archive',
+  words: ['archive'],
+  intervalMs: interval,
+  to,
+  messages: {
+    begun: 'archiving the days that have ended',
+    progress: 'archiving',
+    complete: 'the archive is complete',
+    failed: 'the archive failed and is tried again; days that are not archived are kept',
+  },
+});
 
 const TARGETS = [...SIGNALS, 'plain_traces'] as const;
 
@@ -55,7 +80,7 @@ class PostgresExporter implements Exporter {
   readonly #host: Host;
   readonly #pool = new ChunkPool();
   #retention: Retention | null = null;
-  #archive: ArchiveRuns | null = null;
+  #archive: CommandSchedule | null = null;
   #withdraw: () => void = () => undefined;
   #maintenance: NodeJS.Timeout | null = null;
   #running: Promise<void> = Promise.resolve();
@@ -92,7 +117,7 @@ class PostgresExporter implements Exporter {
     const { logger, capabilities } = this.#host;
     const commands = capabilities.find(OWN_COMMANDS);
     if (archive.to !== '' && commands !== undefined)
-      this.#archive = new ArchiveRuns(database, commands, archive, logger);
+      this.#archive = new CommandSchedule(database, commands, scheduleOf(archive), logger);
     const retention = new Retention(database, periods, logger);
     this.#retention = retention;
     // Opens the days before the first rows, also when the database is started later.

@@ -3,6 +3,13 @@ import type { Config } from '../../config/config.ts';
 import { MAX_PROBLEMS, type Problem } from './logger.ts';
 import type { Registry } from './registry.ts';
 
+/** A schedule of the daemon that changes the lake. */
+export interface ScheduleStatus {
+  readonly running: boolean;
+  /** Since a run was complete, or since the start. */
+  readonly ageSeconds: number;
+}
+
 /** One worker process. */
 export interface WorkerStatus {
   readonly number: number;
@@ -13,10 +20,7 @@ export interface WorkerStatus {
 }
 
 /** The archive of days that have ended. */
-export interface ArchiveStatus {
-  readonly running: boolean;
-  /** Since a run was complete, or since the start. */
-  readonly ageSeconds: number;
+export interface ArchiveStatus extends ScheduleStatus {
   /** Days past their retention that are kept because they are not archived. */
   readonly heldDays: number;
 }
@@ -58,6 +62,8 @@ export interface Activity {
   readonly embeddedServer: boolean;
   /** Null where no archive is configured. */
   readonly archive: ArchiveStatus | null;
+  /** Null where no exporter stores objects, or their compaction is not scheduled. */
+  readonly compaction: ScheduleStatus | null;
   /** Empty in a daemon of one process. */
   readonly workers: readonly WorkerStatus[];
   readonly lastProblems: readonly Problem[];
@@ -105,20 +111,22 @@ export function statusOf({ config, registry, state, problems, lastProblems }: So
     },
     embeddedServer: total('sluice_embedded_server_running') > 0,
     archive: archiveOf(registry),
+    compaction: scheduleOf(registry, 'compaction'),
     workers: [],
     lastProblems,
   };
 }
 
 function archiveOf(registry: Registry): ArchiveStatus | null {
-  const ageSeconds = registry.total('sluice_archive_age_seconds');
+  const schedule = scheduleOf(registry, 'archive');
+  return schedule === null ? null : { ...schedule, heldDays: registry.total('sluice_archive_held_days') };
+}
+
+function scheduleOf(registry: Registry, name: 'archive' | 'compaction'): ScheduleStatus | null {
+  const ageSeconds = registry.total(`sluice_${name}_age_seconds`);
   // It has begun with the process, or earlier.
   if (ageSeconds === 0) return null;
-  return {
-    running: registry.total('sluice_archive_running') > 0,
-    ageSeconds: Math.round(ageSeconds),
-    heldDays: registry.total('sluice_archive_held_days'),
-  };
+  return { running: registry.total(`sluice_${name}_running`) > 0, ageSeconds: Math.round(ageSeconds) };
 }
 
 /** The status of the primary with the sums of its workers. */
@@ -150,19 +158,25 @@ export function joinStatuses(own: Status, workers: readonly WorkerStatus[], thei
       deadLetters: most(({ outbox }) => outbox.deadLetters),
     },
     archive: joinArchives(theirs),
+    compaction: joinSchedules(theirs.flatMap(({ compaction }) => compaction ?? [])),
     workers,
     lastProblems: problems.sort((a, b) => (a.time < b.time ? -1 : 1)).slice(-MAX_PROBLEMS),
   };
 }
 
-/** One of the workers runs it, and one of them does the maintenance. */
+/** One of the workers does the maintenance. */
 function joinArchives(theirs: readonly Activity[]): ArchiveStatus | null {
-  const archives = theirs.flatMap(({ archive }) => (archive === null ? [] : [archive]));
-  if (archives.length === 0) return null;
+  const archives = theirs.flatMap(({ archive }) => archive ?? []);
+  const schedule = joinSchedules(archives);
+  return schedule === null ? null : { ...schedule, heldDays: Math.max(...archives.map(({ heldDays }) => heldDays)) };
+}
+
+/** One of the workers runs it. */
+function joinSchedules(schedules: readonly ScheduleStatus[]): ScheduleStatus | null {
+  if (schedules.length === 0) return null;
   return {
-    running: archives.some(({ running }) => running),
-    ageSeconds: Math.min(...archives.map(({ ageSeconds }) => ageSeconds)),
-    heldDays: Math.max(...archives.map(({ heldDays }) => heldDays)),
+    running: schedules.some(({ running }) => running),
+    ageSeconds: Math.min(...schedules.map(({ ageSeconds }) => ageSeconds)),
   };
 }
 

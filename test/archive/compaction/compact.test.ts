@@ -157,6 +157,38 @@ t.test('parts and objects are removed a day after their publication, and not bef
   await requireEqual(t, scene);
 });
 
+t.test('files of old days are removed', async (t) => {
+  const scene = await startCompaction(t, 'objects');
+  const now = BigInt(Date.now()) * 1_000_000n;
+  await sendSpans(scene, [aSpan({ name: 'old', start: now - 9n * DAY_NS }), aSpan({ name: 'young', start: now })]);
+  await scene.run();
+  t.equal(scene.files().length, 2);
+  await scene.run({ keepMs: 9 * 86_400_000 });
+  t.same(await namesInLake(scene), ['old', 'young'], 'the day has not ended that long ago');
+  const call = await sluice(['compact', '--keep', '8d', '--memory', '256MiB'], { folder: scene.commands });
+  t.match(call, { code: 0, err: /day=\S+: removed, 1 record/u });
+  t.same(await namesInLake(scene), ['young']);
+  t.equal(scene.files().length, 1);
+  t.match((await scene.client.query('SELECT state FROM sluice.lake_jobs')).rows, [{ state: 'published' }]);
+  t.equal((await scene.client.query("SELECT FROM sluice.audit WHERE action = 'archive.expire'")).rowCount, 1);
+  await sendSpans(scene, [aSpan({ name: 'late', start: now - 9n * DAY_NS })]);
+  await scene.run({ keepMs: 8 * 86_400_000 });
+  t.same(await namesInLake(scene), ['young'], 'also what arrives for such a day');
+});
+
+t.test('parts that may have records to erase are published before their age', async (t) => {
+  const scene = await startCompaction(t, 'objects');
+  const traceId = newTraceId();
+  await sendSpans(scene, [aSpan({ name: 'erased', traceId }), aSpan({ name: 'kept' })]);
+  await requestErasure((text, values = []) => scene.client.query(text, [...values]), { project: null, traceId });
+  await sendSpans(scene, [aSpan({ name: 'later' })]);
+  await scene.run({ olderThanMs: 3_600_000 });
+  t.same(await namesInLake(scene), ['kept']);
+  t.same((await scene.client.query('SELECT FROM sluice.lake_erasures')).rows, [], 'the request is done');
+  await scene.run();
+  t.same(await namesInLake(scene), ['kept', 'later']);
+});
+
 t.test('an object that is lost or damaged stops the run, and nothing of its compaction is published', async (t) => {
   const scene = await startCompaction(t);
   await sendSpans(scene, [aSpan({ name: 'a' }), aSpan({ name: 'b' })]);

@@ -13,6 +13,7 @@ import { Registry } from '../../../src/service/telemetry/registry.ts';
 import { QUIET } from '../../support/quiet-logger.ts';
 
 const MINUTE_MS = 60_000;
+const COMPACTION = { enabled: false, older_than: 0, interval: 0, memory: 0 };
 
 t.test('rows are not committed ten minutes after the put of their object began', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-staged-'));
@@ -32,7 +33,7 @@ t.test('rows are not committed ten minutes after the put of their object began',
       throw error;
     },
   };
-  const exporter = objectsExporter.create({ to: 'objects', linger: 0 }, host);
+  const exporter = objectsExporter.create({ to: 'objects', linger: 0, compaction: COMPACTION }, host);
   const copied: (readonly [string, number])[] = [];
   const transaction = {
     share: async () => undefined,

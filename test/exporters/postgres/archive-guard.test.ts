@@ -8,8 +8,9 @@ import t from 'tap';
 import type { Query } from '../../../src/component/capabilities/postgres.ts';
 import { STEPS } from '../../../src/archive/archive-day.ts';
 import type { OwnCommands } from '../../../src/component/capabilities/own-commands.ts';
-import { ArchiveRuns } from '../../../src/exporters/postgres/archive-runs.ts';
+import { CommandSchedule } from '../../../src/component/command-schedule.ts';
 import { expireDefault } from '../../../src/exporters/postgres/default-rows.ts';
+import { scheduleOf } from '../../../src/exporters/postgres/postgres.ts';
 import { Retention } from '../../../src/exporters/postgres/retention.ts';
 import { Database } from '../../../src/extensions/postgres/database.ts';
 import { DAY_MS, linesOfLake, linesOfView, makeScene } from '../../support/archive-scene.ts';
@@ -181,7 +182,7 @@ t.test('records of tables without a seal are archived and kept when a run ends a
 });
 
 t.test('one of several daemons runs the archive, once in an interval', async (t) => {
-  const options = { to: 'unused', older_than: 0, interval: DAY_MS, memory: 0 };
+  const command = scheduleOf({ to: 'unused', interval: DAY_MS });
   const outcomes: (() => Promise<string>)[] = [];
   let calls = 0;
   const commands: OwnCommands = {
@@ -192,8 +193,8 @@ t.test('one of several daemons runs the archive, once in an interval', async (t)
     },
     open: () => t.fail('no session') as never,
   };
-  const runsOf = async (count: number): Promise<readonly ArchiveRuns[]> => {
-    const runs = Array.from({ length: count }, () => new ArchiveRuns(database, commands, options, LOGGER));
+  const runsOf = async (count: number): Promise<readonly CommandSchedule[]> => {
+    const runs = Array.from({ length: count }, () => new CommandSchedule(database, commands, command, LOGGER));
     for (const each of runs) each.start();
     for (const each of runs) await each.stop();
     return runs;

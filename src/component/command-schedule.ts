@@ -1,21 +1,25 @@
 /**
- * Runs `sluice archive` once in an interval, in a process of its own. The time of the last run is in the database, so
- * that one of several daemons starts it; the command itself excludes a second run. A run that fails, or of which the
- * end is unknown, is repeated after a pause. Records that are to be erased in the archive do not wait for the interval.
+ * Runs a command of Sluice that changes the lake once in an interval, in a process of its own. The time of the last run
+ * is in the database, so that one of several daemons starts it; the command itself excludes a second run. A run that
+ * fails, or of which the end is unknown, is repeated after a pause. Records that are to be erased in the lake do not
+ * wait for the interval.
  */
-import type { OwnCommands } from '../../component/capabilities/own-commands.ts';
-import type { PostgresDatabase } from '../../component/capabilities/postgres.ts';
-import type { Logger } from '../../component/logger.ts';
+import type { OwnCommands } from './capabilities/own-commands.ts';
+import type { PostgresDatabase } from './capabilities/postgres.ts';
+import type { Logger } from './logger.ts';
 
-export interface ArchiveOptions {
-  /** Empty: nothing is archived. */
+export interface ScheduledCommand {
+  /** Of its row in `sluice.maintenance_state`. */
+  readonly name: string;
+  /** It prints the files that it made as JSON. */
+  readonly words: readonly string[];
+  readonly intervalMs: number;
+  /** Where it writes, for the log. */
   readonly to: string;
-  /** In milliseconds. */
-  readonly older_than: number;
-  /** Left out: files stay. */
-  readonly keep?: number;
-  readonly interval: number;
-  readonly memory: number;
+  /** A query with the column `due`: whether a run has anything to do. Left out: always. */
+  readonly due?: { readonly text: string; readonly values: readonly unknown[] };
+  /** Lines of the log. */
+  readonly messages: Readonly<Record<'begun' | 'progress' | 'complete' | 'failed', string>>;
 }
 
 /** How often the database is asked whether a run is due. */
@@ -30,27 +34,29 @@ const SECOND_MS = 1_000;
 const CLAIM = `
   WITH free AS MATERIALIZED (
     SELECT pg_try_advisory_xact_lock(hashtext('sluice.archive')) AS is_free, extract(epoch FROM clock_timestamp())::float8 AS now)
-  INSERT INTO sluice.maintenance_state AS m SELECT 'archive', jsonb_build_object('started', now, 'complete', false) FROM free WHERE is_free
-  ON CONFLICT (name) DO UPDATE SET state = m.state || excluded.state
+  INSERT INTO sluice.maintenance_state AS m SELECT $3, jsonb_build_object('started', now, 'complete', false) FROM free WHERE is_free
+  ON CONFLICT (name) DO UPDATE
+  SET state = m.state || excluded.state || jsonb_build_object('repeated', NOT (m.state ->> 'complete')::bool)
   WHERE (m.state ->> 'started')::float8 > (excluded.state ->> 'started')::float8
     OR (m.state ->> 'started')::float8 + CASE WHEN (m.state ->> 'complete')::bool AND NOT EXISTS (SELECT FROM sluice.lake_erasures) THEN $1::float8 ELSE $2::float8 END
-      <= (excluded.state ->> 'started')::float8`;
+      <= (excluded.state ->> 'started')::float8
+  RETURNING (m.state ->> 'repeated')::bool AS repeated`;
 const COMPLETE = `
   UPDATE sluice.maintenance_state
-  SET state = state || jsonb_build_object('complete', true, 'succeeded', extract(epoch FROM now())::float8) WHERE name = 'archive'`;
+  SET state = state || jsonb_build_object('complete', true, 'succeeded', extract(epoch FROM now())::float8) WHERE name = $1`;
 const AGE = `
   SELECT extract(epoch FROM now())::float8 - (state ->> 'succeeded')::float8 AS seconds
-  FROM sluice.maintenance_state WHERE name = 'archive'`;
+  FROM sluice.maintenance_state WHERE name = $1`;
 
 interface File {
   readonly records: number;
   readonly bytes: number;
 }
 
-export class ArchiveRuns {
+export class CommandSchedule {
   readonly #database: PostgresDatabase;
   readonly #commands: OwnCommands;
-  readonly #options: ArchiveOptions;
+  readonly #command: ScheduledCommand;
   readonly #logger: Logger;
   readonly #stopped = new AbortController();
   #timer: NodeJS.Timeout | null = null;
@@ -59,10 +65,10 @@ export class ArchiveRuns {
   #succeededMs = performance.now();
   #isRunning = false;
 
-  constructor(database: PostgresDatabase, commands: OwnCommands, options: ArchiveOptions, logger: Logger) {
+  constructor(database: PostgresDatabase, commands: OwnCommands, command: ScheduledCommand, logger: Logger) {
     this.#database = database;
     this.#commands = commands;
-    this.#options = options;
+    this.#command = command;
     this.#logger = logger;
   }
 
@@ -91,41 +97,48 @@ export class ArchiveRuns {
 
   /** Never rejects. */
   async #runIfDue(): Promise<void> {
+    const { name, intervalMs, messages } = this.#command;
     try {
       await this.#readAge();
-      const { interval } = this.#options;
-      const { rowCount } = await this.#database.query(CLAIM, [interval / SECOND_MS, RETRY_MS / SECOND_MS]);
-      if (rowCount !== 1) return;
+      const claim = await this.#database.query(CLAIM, [intervalMs / SECOND_MS, RETRY_MS / SECOND_MS, name]);
+      if (claim.rowCount !== 1) return;
       this.#isRunning = true;
-      await this.#run();
-      await this.#database.query(COMPLETE);
+      // An interrupted run may have left temporary files.
+      if (claim.rows[0]?.['repeated'] === true || (await this.#hasWork())) await this.#run();
+      await this.#database.query(COMPLETE, [name]);
       await this.#readAge();
     } catch (error) {
       if (this.#stopped.signal.aborted) return;
-      this.#logger.warn({ error }, 'the archive failed and is tried again; days that are not archived are kept');
+      this.#logger.warn({ error }, messages.failed);
     } finally {
       this.#isRunning = false;
     }
   }
 
+  async #hasWork(): Promise<boolean> {
+    const { due } = this.#command;
+    return due === undefined || (await this.#database.query(due.text, due.values)).rows[0]?.['due'] === true;
+  }
+
   async #run(): Promise<void> {
-    this.#logger.info({ to: this.#options.to }, 'archiving the days that have ended');
+    const { name, words, to, messages } = this.#command;
+    this.#logger.info({ to }, messages.begun);
     const began = performance.now();
-    const printed = await this.#commands.run(['archive', '--json'], {
+    const printed = await this.#commands.run([...words, '--json'], {
       signal: this.#stopped.signal,
-      line: (text) => this.#logger.info({ archive: text }, 'archiving'),
+      line: (text) => this.#logger.info({ [name]: text }, messages.progress),
     });
     const files = JSON.parse(printed) as readonly File[];
     const sum = (field: keyof File): number => files.reduce((total, file) => total + file[field], 0);
     const seconds = Math.round((performance.now() - began) / SECOND_MS);
     this.#logger.info(
       { files: files.length, records: sum('records'), bytes: sum('bytes'), seconds },
-      'the archive is complete',
+      messages.complete,
     );
   }
 
   async #readAge(): Promise<void> {
-    const { rows } = await this.#database.query(AGE);
+    const { rows } = await this.#database.query(AGE, [this.#command.name]);
     const seconds = rows[0]?.['seconds'] ?? null;
     if (seconds !== null) this.#succeededMs = performance.now() - Math.max(0, Number(seconds)) * SECOND_MS;
   }
