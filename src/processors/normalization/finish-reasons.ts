@@ -11,6 +11,7 @@ const FINISH_REASON = fieldNumber('finish_reason');
 /** More reasons than this, or longer ones, are cut off: one call has one reason for each of its choices. */
 const MAX_REASONS = 64;
 const MAX_REASON_LENGTH = 128;
+const NOT_STORABLE = /[\0\p{Surrogate}]/gu;
 const MAX_TEXT_BYTES = 16_384;
 const LIST_BEGIN = /^\s*[[({]/;
 
@@ -66,11 +67,19 @@ const USUAL: ReadonlySet<string> = new Set(USUAL_WORDS.flatMap((word) => [word, 
 export function setReasons(view: RecordView, reasons: readonly string[]): boolean {
   if (reasons.length === 0) return false;
   const { tables, derived } = view.batch;
-  const json = JSON.stringify(reasons.slice(0, MAX_REASONS).map((reason) => reason.slice(0, MAX_REASON_LENGTH)));
+  const json = JSON.stringify(reasons.slice(0, MAX_REASONS).map(storable));
   const text = tables.scratch(json);
   if (text === null) return false;
   derived.setText(SLOT_FINISH_REASONS, text.offset, text.length, text.flags);
   return true;
+}
+
+/**
+ * A word as JSON of the database may hold it. Words of a document may have U+0000 and lone surrogates, and the cut may
+ * divide a pair.
+ */
+function storable(reason: string): string {
+  return reason.slice(0, MAX_REASON_LENGTH).replace(NOT_STORABLE, '\uFFFD');
 }
 
 function reasonsAt(view: RecordView, rule: Rule, row: number): string[] {
