@@ -13,7 +13,10 @@ import { MAX_POLLS_MS, PollCycle } from './poll-cycle.ts';
 
 /** No pass begins or continues when passes have taken this long since the last poll. */
 const SLICE_MS = 2;
-/** The first slice of a pass may be longer by this time, in which most passes end without being divided. */
+/**
+ * The first slice of a pass may be longer by this time, in which most passes end without being divided. Those of the
+ * largest bodies do not.
+ */
 const OVERRUN_MS = 3;
 /** A request that would wait longer is refused, with Retry-After of a second. */
 const MAX_WAIT_MS = 1000;
@@ -31,6 +34,8 @@ const ALWAYS_ADMITTED = 16;
 export interface SizeClass<Place> {
   /** The largest body of this class, in bytes. */
   readonly limitBytes: number;
+  /** Its passes take many slices. They begin after what has arrived meanwhile. */
+  readonly isLong?: boolean;
   /** The arenas for passes of this class. */
   readonly places: readonly Place[];
 }
@@ -61,6 +66,7 @@ interface Pass<Place> {
 
 interface SizeQueue<Place> {
   readonly limitBytes: number;
+  readonly isLong: boolean;
   readonly queue: FairQueue<Pass<Place>>;
   /** The first `freeCount` are free. An array that becomes empty with each request would be allocated anew. */
   readonly free: Place[];
@@ -94,8 +100,9 @@ export class AdmissionControl<Place> {
     this.#afterPoll = afterPoll;
     this.#polls = new PollCycle(now);
     const clock: VirtualClock = { now: 0 };
-    this.#queues = classes.map(({ limitBytes, places }) => ({
+    this.#queues = classes.map(({ limitBytes, isLong = false, places }) => ({
       limitBytes,
+      isLong,
       queue: new FairQueue<Pass<Place>>(clock, places.length),
       free: [...places],
       freeCount: places.length,
@@ -144,7 +151,8 @@ export class AdmissionControl<Place> {
       this.#wait.add(project, bytes);
       this.#open++;
       if (!this.#scheduled) this.#startPolls();
-      const flow = this.#sliceMs < SLICE_MS ? sizeQueue.queue.start(project, pass) : null;
+      const beginsNow = this.#sliceMs < SLICE_MS && !sizeQueue.isLong;
+      const flow = beginsNow ? sizeQueue.queue.start(project, pass) : null;
       if (flow === null) {
         sizeQueue.queue.add(project, pass);
         this.#waiting++;
@@ -165,7 +173,8 @@ export class AdmissionControl<Place> {
     const started = this.#now();
     const pass = flow.running ?? this.#begin(sizeQueue, flow);
     pass.place ??= takePlace(sizeQueue);
-    const deadline = started + untilMs - this.#sliceMs + (pass.steps === null ? OVERRUN_MS : 0);
+    const overrunMs = pass.steps === null && !sizeQueue.isLong ? OVERRUN_MS : 0;
+    const deadline = started + untilMs - this.#sliceMs + overrunMs;
     const isOver = this.#step(pass, deadline);
     const ended = this.#now();
     pass.elapsedMs += ended - started;

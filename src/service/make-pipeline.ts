@@ -9,6 +9,7 @@ import { AdmissionControl, type SizeClass } from './admission.ts';
 import { Arena } from './arena.ts';
 import type { MakePipeline, PipelineParts } from './assembly.ts';
 import { SignalPipeline } from './pipeline.ts';
+import { PollEnd } from './poll-end.ts';
 import { RowBudget } from './row-budget.ts';
 import { GroupCommit } from './settle/group-commit.ts';
 import { MemoryLedger } from './settle/memory-ledger.ts';
@@ -17,13 +18,14 @@ import { OpenTaps } from './telemetry/tap.ts';
 
 export function makePipelines(logger: Logger, meter: Meter, now: () => number, taps = new OpenTaps(now)): MakePipeline {
   let memory: MemoryLedger | null = null;
-  const commits = new Commits(logger, meter);
+  const pollEnd = new PollEnd();
+  const commits = new Commits(logger, meter, pollEnd);
   const rowBudget = new RowBudget();
   const projectCounts = new ProjectCounts(meter);
   meter.gauge('sluice_row_bytes_held', 'Bytes of rows that are not durable yet.', () => rowBudget.heldBytes);
   const admission = new AdmissionControl({
     now: () => performance.now(),
-    afterPoll: setImmediate,
+    afterPoll: (callback) => pollEnd.advancePasses(callback),
     classes: sizeClasses(),
   });
   return (parts) => {
@@ -71,7 +73,7 @@ function sizeClasses(): readonly SizeClass<Arena>[] {
   return [
     { limitBytes: 64 * KIB, places: [new Arena({ isKept: true })] },
     { limitBytes: MIB, places: [new Arena({}), new Arena({})] },
-    { limitBytes: Number.POSITIVE_INFINITY, places: [new Arena({ pauses: true })] },
+    { limitBytes: Number.POSITIVE_INFINITY, isLong: true, places: [new Arena({ pauses: true })] },
   ];
 }
 
@@ -79,11 +81,13 @@ function sizeClasses(): readonly SizeClass<Arena>[] {
 class Commits {
   readonly #logger: Logger;
   readonly #meter: Meter;
+  readonly #pollEnd: PollEnd;
   readonly #byLedger = new Map<Ledger, { readonly commit: GroupCommit; readonly users: Set<object> }>();
 
-  constructor(logger: Logger, meter: Meter) {
+  constructor(logger: Logger, meter: Meter, pollEnd: PollEnd) {
     this.#logger = logger;
     this.#meter = meter;
+    this.#pollEnd = pollEnd;
   }
 
   of(ledger: Ledger): GroupCommit {
@@ -107,7 +111,7 @@ class Commits {
 
   #entryOf(ledger: Ledger) {
     const entry = this.#byLedger.get(ledger) ?? {
-      commit: new GroupCommit(ledger, this.#logger, this.#meter),
+      commit: new GroupCommit(ledger, this.#logger, this.#meter, { pollEnd: this.#pollEnd }),
       users: new Set<object>(),
     };
     this.#byLedger.set(ledger, entry);

@@ -12,7 +12,7 @@ const ONE_PLACE: readonly SizeClass<string>[] = [{ limitBytes: LARGEST, places: 
 const SIZES: readonly SizeClass<string>[] = [
   { limitBytes: 1000, places: ['small'] },
   { limitBytes: 100_000, places: ['middle 1', 'middle 2'] },
-  { limitBytes: LARGEST, places: ['large'] },
+  { limitBytes: LARGEST, isLong: true, places: ['large'] },
 ];
 
 interface Asked {
@@ -101,6 +101,19 @@ t.test('a pass is divided between its steps, and keeps its place until it ends',
   t.strictSame([...loop.inProgress.values()], ['long']);
   loop.drain();
   t.strictSame(loop.done, ['long', 'next']);
+});
+
+t.test('a large body begins after what has arrived meanwhile, and its first slice is not longer', async (t) => {
+  const loop = new Loop(SIZES);
+  const giant = Array.from({ length: 100 }, () => 1);
+  void loop.ask('giant', giant, { bytes: LARGEST, project: 'hostile' });
+  void loop.ask('small', 0.5, { bytes: 100 });
+  t.strictSame(loop.done, ['small']);
+  t.equal(loop.ms, 0.5);
+  loop.poll();
+  t.equal(loop.ms, 2.5);
+  loop.drain();
+  t.strictSame(loop.done, ['small', 'giant']);
 });
 
 t.test('a small body does not wait for the end of a large one', async (t) => {

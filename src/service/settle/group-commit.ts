@@ -17,6 +17,7 @@ import type { Claim, Decision, Kind, Ledger, Outcome } from '../../component/cap
 import type { Logger } from '../../component/logger.ts';
 import type { Acceptance } from '../../component/receiver.ts';
 import { Rejection } from '../../errors.ts';
+import { PollEnd } from '../poll-end.ts';
 import type { RequestTrace } from '../telemetry/own-traces.ts';
 import { BlockingClaims, FailedRequests } from './heavy.ts';
 import {
@@ -75,6 +76,7 @@ export class GroupCommit {
   readonly #waitingHeavy = new WaitingRequests<Waiting>(LARGE_GROUP);
   readonly #blocking = new Set<Blocking>();
   readonly #failed: FailedRequests;
+  readonly #pollEnd: PollEnd;
   readonly #now: () => number;
   readonly #runs = new Set<Promise<void>>();
   #runningHeavy = 0;
@@ -82,10 +84,16 @@ export class GroupCommit {
   readonly #writes = new ExporterWrites();
   #closed = false;
 
-  /** `now`: a monotonic clock in milliseconds. */
-  constructor(ledger: Ledger, logger: Logger, meter: Meter, now = (): number => performance.now()) {
+  /** `pollEnd`: shared with the passes of the process. `now`: a monotonic clock in milliseconds. */
+  constructor(
+    ledger: Ledger,
+    logger: Logger,
+    meter: Meter,
+    { pollEnd = new PollEnd(), now = () => performance.now() }: { pollEnd?: PollEnd; now?: () => number } = {},
+  ) {
     this.#ledger = ledger;
     this.#logger = logger;
+    this.#pollEnd = pollEnd;
     this.#now = now;
     this.#failed = new FailedRequests(now);
     this.#groupSize = meter.histogram('sluice_group_requests', 'Requests settled by one commit.', GROUP_SIZE_BOUNDS);
@@ -217,7 +225,7 @@ export class GroupCommit {
     const current: { kind: Kind | null } = { kind: null };
     lane.settling.add(current);
     // Requests that arrive in the same iteration of the event loop belong to the same group.
-    await new Promise((resolve) => setImmediate(resolve));
+    await new Promise<void>((resolve) => this.#pollEnd.formGroup(resolve));
     for (;;) {
       // Synchronous with `#takeGroup`: of two runs that end together, the second one finds that no other is settling.
       lane.settling.delete(current);

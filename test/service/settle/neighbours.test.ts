@@ -74,8 +74,8 @@ const turns = async (): Promise<void> => {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
 };
 
-function start(ledger: Ledger, now?: () => number) {
-  const commit = new GroupCommit(ledger, QUIET, new Registry(), now);
+function start(ledger: Ledger, now = (): number => performance.now()) {
+  const commit = new GroupCommit(ledger, QUIET, new Registry(), { now });
   const settled: string[] = [];
   const all: Promise<unknown>[] = [];
   const arrive = (claim: Claim, bytes = 10): void => {
