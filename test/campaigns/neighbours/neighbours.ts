@@ -26,8 +26,11 @@ import type { DaemonFigures } from './daemon-watch.ts';
 import { DirectCommits } from './direct-commits.ts';
 import { HONEST_KEY, type Ports, type Scene, SIBLING_KEY, startScene } from './scene.ts';
 
-/** The time of an attack before the measurement, in which some make their bodies. */
-const LEAD_MS = 1000;
+/**
+ * The time of an attack before the measurement. Some make their bodies, and the engine compiles the code that the first
+ * bodies of a size need.
+ */
+const LEAD_MS = 3000;
 const RECOVERY_MS = 500;
 const MIB = 1_048_576;
 const LIMIT_BYTES = 768 * MIB;
