@@ -7,15 +7,11 @@ import * as layout from '../layout';
 
 const TABLE: usize = 256 << 4;
 
-// @ts-ignore: decorator
-@inline
 function groupsOf(block: v128, low: v128, high: v128): v128 {
   return v128.and(i8x16.swizzle(low, v128.and(block, i8x16.splat(15))), i8x16.swizzle(high, i8x16.shr_u(block, 4)));
 }
 
 /** The prefixes that have the byte at `place + nth` there, as a set of 128. */
-// @ts-ignore: decorator
-@inline
 function kindsOf(place: usize, nth: usize): v128 {
   return v128.load(<usize>layout.PREFIX_BYTES_BASE + nth * TABLE + ((<usize>load<u8>(place + nth)) << 4));
 }

@@ -62,14 +62,10 @@ function registerWord(word: string): void {
   internKey(layout.INPUT_BASE, word.length);
 }
 
-// @ts-ignore: decorator
-@inline
 export function symbolRow(symbol: u32): usize {
   return <usize>layout.SYMBOLS_BASE + <usize>symbol * layout.SYMBOL_STRIDE;
 }
 
-// @ts-ignore: decorator
-@inline
 function product(word: u64, secret: u64): u64 {
   return <u64>(<u32>word + <u32>secret) * <u64>(<u32>(word >> 32) + <u32>(secret >> 32));
 }
@@ -93,8 +89,6 @@ export function hashKey(offset: usize, length: u32): u32 {
   return <u32>(((hash ^ (hash >> 32)) * finalSecret) >> 32);
 }
 
-// @ts-ignore: decorator
-@inline
 function bucketOf(hash: u32): usize {
   return <usize>layout.SYMBOL_BUCKETS_BASE + ((<usize>(hash & (<u32>layout.SYMBOL_BUCKETS - 1))) << 2);
 }

@@ -73,8 +73,6 @@ export function appendNumber(bits: u64, position: usize): void {
   store<u64>(<usize>layout.NUMBERS_BASE + <usize>row * layout.NUMBER_STRIDE, bits);
 }
 
-// @ts-ignore: decorator
-@inline
 export function countOf(counter: usize): u32 {
   return load<u32>(<usize>layout.HEADER_BASE + counter);
 }

@@ -20,8 +20,6 @@ const OVERLONG_4: i8 = 64; // F0, then 80…8F
 const TWO_CONTS: i8 = -128; // two continuations, right only as third or fourth byte
 const CARRY: i8 = TOO_SHORT | TOO_LONG | TWO_CONTS;
 
-// @ts-ignore: decorator
-@inline
 function blockMask(length: usize): v128 {
   return i8x16.lt_u(v128(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15), i8x16.splat(<i8>length));
 }
@@ -117,8 +115,6 @@ function utf8Faults(block: v128, before: v128): v128 {
   return v128.xor(v128.and(v128.or(third, fourth), i8x16.splat(-128)), faults);
 }
 
-// @ts-ignore: decorator
-@inline
 function quotes(block: v128): v128 {
   return v128.or(i8x16.eq(block, i8x16.splat(0x22)), i8x16.eq(block, i8x16.splat(0x5c)));
 }

@@ -261,8 +261,6 @@ export function moneyColumn(label: string, amount: i64): void {
   }
 }
 
-// @ts-ignore: decorator
-@inline
 function store16(offset: usize, value: u32): void {
   store<u16>(offset, bswap<u16>(<u16>value));
 }

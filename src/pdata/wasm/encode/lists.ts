@@ -123,8 +123,6 @@ function putExemplarIds(row: usize): void {
   }
 }
 
-// @ts-ignore: decorator
-@inline
 function numberRow(index: u32): usize {
   return <usize>layout.NUMBERS_BASE + <usize>index * layout.NUMBER_STRIDE;
 }

@@ -30,8 +30,6 @@ function samePrinted(left: usize, leftEnd: usize, right: usize, rightEnd: usize)
   return left == leftEnd && right == rightEnd;
 }
 
-// @ts-ignore: decorator
-@inline
 function replacementByte(part: u32): u32 {
   return (REPLACEMENT >> (part << 3)) & 0xff;
 }

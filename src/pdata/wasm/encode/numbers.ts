@@ -185,8 +185,6 @@ export function putHex8(offset: usize): void {
   setOut(out + 16);
 }
 
-// @ts-ignore: decorator
-@inline
 function base64Digit(bits: u32): u32 {
   if (bits < 26) return 0x41 + bits;
   if (bits < 52) return 0x61 - 26 + bits;

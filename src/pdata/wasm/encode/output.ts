@@ -17,8 +17,6 @@ export const PIECE: u32 = 65536;
 /** Rows beyond this address exceed the limit of the request. */
 let limit: usize = OUTPUT_END;
 
-// @ts-ignore: decorator
-@inline
 export function setOut(position: usize): void {
   out = position;
 }
@@ -78,8 +76,6 @@ export function copyBytes(target: usize, source: usize, length: usize): usize {
   return target + length;
 }
 
-// @ts-ignore: decorator
-@inline
 export function putByte(byte: u32): void {
   store<u8>(out, byte);
   out += 1;

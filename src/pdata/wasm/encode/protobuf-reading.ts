@@ -22,8 +22,6 @@ export let valueEnd: usize = 0;
 /** Tables of the maps being printed are stacked from the first free byte of scratch on. */
 let tablesTop: usize = 0;
 
-// @ts-ignore: decorator
-@inline
 export function setAt(position: usize): void {
   at = position;
 }
@@ -215,8 +213,6 @@ export function beginNested(): void {
   tablesTop = (<usize>load<u32>(layout.HEADER_BASE, layout.HEADER_SCRATCH) + 7) & ~7;
 }
 
-// @ts-ignore: decorator
-@inline
 function tableBytes(mask: u32): usize {
   return mask ? (<usize>(mask + 1)) << 3 : 0;
 }

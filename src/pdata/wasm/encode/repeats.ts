@@ -38,8 +38,6 @@ export function putRepeat(place: u32, key: u64): bool {
 }
 
 /** Remembers that the output since `from` was rendered from `key`, which is not 0. */
-// @ts-ignore: decorator
-@inline
 export function rememberRepeat(place: u32, key: u64, from: usize): void {
   const at = places + ((<usize>place) << PLACE_SHIFT);
   store<u64>(at, key);

@@ -8,8 +8,6 @@ import { putPlain } from './json-text';
 import { FIXED_ROOM, out, put, putByte, room, setOut } from './output';
 import { anyReference, attributeRow, escapeSince, putReferences, putValue, putValueText } from './values';
 
-// @ts-ignore: decorator
-@inline
 function slotAddress(derived: usize, slot: u32): usize {
   return derived + layout.DERIVED_SLOTS + <usize>slot * layout.SLOT_STRIDE;
 }
@@ -98,8 +96,6 @@ export function jsonSlotColumn(label: string, derived: usize, slot: u32): void {
   endJson(field);
 }
 
-// @ts-ignore: decorator
-@inline
 function numberOf(derived: usize, number: usize): f64 {
   return load<f64>(derived + (number << 3), layout.DERIVED_NUMBERS);
 }

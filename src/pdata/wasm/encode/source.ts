@@ -43,14 +43,10 @@ function serviceRow(resource: usize): u32 {
   return found;
 }
 
-// @ts-ignore: decorator
-@inline
 export function resourceOf(record: usize): usize {
   return <usize>layout.RESOURCES_BASE + <usize>load<u32>(record, layout.RECORD_RESOURCE) * layout.RESOURCE_STRIDE;
 }
 
-// @ts-ignore: decorator
-@inline
 export function scopeOf(record: usize): usize {
   return <usize>layout.SCOPES_BASE + <usize>load<u32>(record, layout.RECORD_SCOPE) * layout.SCOPE_STRIDE;
 }

@@ -13,8 +13,6 @@ import { putBase64, putDouble, putDoubleText, putSigned } from './numbers';
 import { beginRendering, checkLimit, closeList, openList, out, put, putByte, room, setOut } from './output';
 import { putProtobufNested } from './protobuf-values';
 
-// @ts-ignore: decorator
-@inline
 export function attributeRow(row: u32): usize {
   return <usize>layout.ATTRIBUTES_BASE + <usize>row * layout.ATTRIBUTE_STRIDE;
 }

@@ -150,8 +150,6 @@ function unusedCodes(): i32 {
 }
 
 /** The next symbol that may have a code: whole blocks of symbols without a code are common, mainly beyond ASCII. */
-// @ts-ignore: decorator
-@inline
 function skipUnused(lengths: usize, symbol: u32, symbols: u32): u32 {
   if (symbol & 15) return symbol;
   while (symbol + 16 <= symbols && !v128.any_true(v128.load(lengths + symbol))) symbol += 16;
@@ -183,15 +181,11 @@ function sortSymbols(lengths: usize, symbols: u32): void {
   }
 }
 
-// @ts-ignore: decorator
-@inline
 function entryOf(meanings: usize, rank: u32, bits: u32): u32 {
   return load<u32>(meanings + ((<usize>load<u16>(SORTED + (rank << 1))) << 2)) + (bits << 8) + bits;
 }
 
 /** The code after `code`, counted from the bit that is read last. Never called for the last code, which is all ones. */
-// @ts-ignore: decorator
-@inline
 function nextCode(code: u32, length: u32): u32 {
   const bit = (<u32>1) << (31 - clz<u32>(code ^ (((<u32>1) << length) - 1)));
   return (code & (bit - 1)) | bit;

@@ -84,16 +84,12 @@ export function inflate(from: usize, end: usize, to: usize, limit: usize): void 
 }
 
 /** At least 56 bits. */
-// @ts-ignore: decorator
-@inline
 function refill(): void {
   bits |= load<u64>(source) << held;
   source += <usize>((63 - held) >> 3);
   held |= 56;
 }
 
-// @ts-ignore: decorator
-@inline
 function take(count: u64): u64 {
   const value = bits & (((<u64>1) << count) - 1);
   bits >>= count;
@@ -175,28 +171,20 @@ function readCodeLengths(count: u32): void {
 }
 
 /** The base of an entry plus the extra bits behind its code in `from`. */
-// @ts-ignore: decorator
-@inline
 function decodedValue(entry: u64, from: u64): usize {
   return <usize>(entry >> 16) + <usize>((from & (((<u64>1) << entry) - 1)) >> (entry >> 8));
 }
 
-// @ts-ignore: decorator
-@inline
 function literalOrLength(from: u64): u64 {
   return <u64>load<u32>((<usize>from & LITERAL_MASK) << 2, LITERALS);
 }
 
 /** The entry of a second table. */
-// @ts-ignore: decorator
-@inline
 function follow(table: usize, entry: u64, from: u64): u64 {
   const index = (entry >> 16) + (from & (((<u64>1) << (entry >> 8)) - 1));
   return <u64>load<u32>(table + <usize>(index << 2));
 }
 
-// @ts-ignore: decorator
-@inline
 function keep(b: u64, h: u64, at: usize, out: usize): void {
   bits = b;
   held = h & 63;

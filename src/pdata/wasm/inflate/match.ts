@@ -16,8 +16,6 @@ export function initializePatterns(): void {
 /**
  * Fills `to` up to `end` with the bytes `distance` bytes before, 16 or more. Most matches are shorter than 16 bytes.
  */
-// @ts-ignore: decorator
-@inline
 export function copyMatch(to: usize, end: usize, distance: usize): void {
   v128.store(to, v128.load(to - distance));
   for (to += 16; to < end; to += 16) v128.store(to, v128.load(to - distance));

@@ -22,8 +22,6 @@ const HALF: u64 = 0x400;
 export let upper: u64 = 0;
 let remainder: u64 = 0;
 
-// @ts-ignore: decorator
-@inline
 export function powerOfFive(exponent: i32): u64 {
   return load<u64>(POWERS_OF_FIVE + ((<usize>exponent) << 3));
 }

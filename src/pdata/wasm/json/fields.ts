@@ -31,44 +31,30 @@ const MESSAGES: usize = HEADER_BASE - 65536;
 const MASKS = memory.data(64, 16);
 const QUOTE: u8 = 0x22;
 
-// @ts-ignore: decorator
-@inline
 export function headOf(message: u32): usize {
   return MESSAGES + <usize>message * MESSAGE_BYTES;
 }
 
-// @ts-ignore: decorator
-@inline
 export function idOf(member: usize): u32 {
   return load<u8>(member, MEMBER_ID);
 }
 
-// @ts-ignore: decorator
-@inline
 export function bitOf(member: usize): u32 {
   return 1 << (<u32>load<u8>(member, MEMBER_INDEX));
 }
 
-// @ts-ignore: decorator
-@inline
 export function isSnake(member: usize): bool {
   return load<u8>(member, MEMBER_IS_SNAKE) != 0;
 }
 
-// @ts-ignore: decorator
-@inline
 export function nameLength(member: usize): usize {
   return load<u8>(member, MEMBER_LENGTH);
 }
 
-// @ts-ignore: decorator
-@inline
 export function expectedAfter(member: usize): usize {
   return load<u32>(member, MEMBER_NEXT);
 }
 
-// @ts-ignore: decorator
-@inline
 export function expectAfter(member: usize, next: usize): void {
   store<u32>(member, <u32>next, MEMBER_NEXT);
 }

@@ -32,8 +32,6 @@ export function resetNames(): void {
 }
 
 /** The start of the names of an object that opens now. */
-// @ts-ignore: decorator
-@inline
 export function namesMark(): usize {
   return namesTop;
 }

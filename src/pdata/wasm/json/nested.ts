@@ -62,8 +62,6 @@ export function printJsonNested(target: usize, kind: u32, offset: usize, length:
   return to;
 }
 
-// @ts-ignore: decorator
-@inline
 function printByte(byte: u32): void {
   store<u8>(to, byte);
   to += 1;

@@ -35,8 +35,6 @@ const MAX_EXPONENT: i32 = 100000000;
 
 const MAX_DIGITS: i32 = 19;
 
-// @ts-ignore: decorator
-@inline
 function isDigit(character: u32): bool {
   return character - 0x30 < 10;
 }

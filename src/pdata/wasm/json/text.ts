@@ -34,16 +34,12 @@ export let stringEscapes: u32 = 0;
 const ESCAPED_LOW: u64 = (1 << 0x22) | (1 << 0x2f);
 const ESCAPED_HIGH: u64 = (1 << 0x1c) | (1 << 0x22) | (1 << 0x26) | (1 << 0x2e) | (1 << 0x32) | (1 << 0x34);
 
-// @ts-ignore: decorator
-@inline
 function isSimpleEscape(character: u32): bool {
   const set = character & 64 ? ESCAPED_HIGH : ESCAPED_LOW;
   return character < 128 && ((set >> <u64>(character & 63)) & 1) != 0;
 }
 
 /** Bits of the bytes of a block that end or interrupt a string: quote, backslash, control characters. */
-// @ts-ignore: decorator
-@inline
 function stringStops(block: v128): u32 {
   const stops = v128.or(i8x16.eq(block, i8x16.splat(0x22)), i8x16.eq(block, i8x16.splat(0x5c)));
   return i8x16.bitmask(v128.or(stops, i8x16.lt_u(block, i8x16.splat(0x20))));
@@ -79,8 +75,6 @@ export function scanString(at: usize): usize {
 }
 
 /** The value of a hexadecimal digit, or a number that exceeds 0xffff at any place of four digits. */
-// @ts-ignore: decorator
-@inline
 function hexDigit(character: u32): u32 {
   const digit = character - 0x30;
   const letter = (character | 0x20) - 0x61;

@@ -37,36 +37,26 @@ const DEPTH_CEILING: u32 = 100;
 let valueKind: u32 = layout.KIND_NONE;
 let valueBits: u64 = 0;
 
-// @ts-ignore: decorator
-@inline
 function setText(kind: u32, offset: usize, length: u32): void {
   valueKind = kind;
   valueBits = <u64>offset | ((<u64>length) << 32);
 }
 
-// @ts-ignore: decorator
-@inline
 function setScalar(kind: u32, bits: u64): void {
   valueKind = kind;
   valueBits = bits;
 }
 
-// @ts-ignore: decorator
-@inline
 function scratchTop(): u32 {
   return load<u32>(layout.HEADER_BASE, layout.HEADER_SCRATCH);
 }
 
 /** Releases the scratch of an abandoned reading. */
-// @ts-ignore: decorator
-@inline
 function releaseScratch(top: u32): void {
   store<u32>(layout.HEADER_BASE, top, layout.HEADER_SCRATCH);
 }
 
 /** The deepest allowed AnyValue. */
-// @ts-ignore: decorator
-@inline
 function maxDepth(): u32 {
   return min(load<u32>(layout.HEADER_BASE, layout.HEADER_MAX_DEPTH), DEPTH_CEILING);
 }

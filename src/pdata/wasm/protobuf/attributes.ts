@@ -11,8 +11,6 @@ import { readValue } from './value';
 // KeyValue { key 1, value 2 }
 const KEY_VALUE_FIELDS: u32 = (1 << 1) | (1 << 2);
 
-// @ts-ignore: decorator
-@inline
 function rowAddress(row: u32): usize {
   return <usize>layout.ATTRIBUTES_BASE + <usize>row * layout.ATTRIBUTE_STRIDE;
 }

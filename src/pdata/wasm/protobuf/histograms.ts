@@ -19,14 +19,10 @@ const SUMMARY_FIELDS: u32 = 0x1fc;
 const BUCKETS_FIRST: usize = 4;
 const BUCKETS_COUNT: usize = 8;
 
-// @ts-ignore: decorator
-@inline
 function setHas(point: usize, bit: u32): void {
   store<u32>(point, load<u32>(point, layout.POINT_HAS) | bit, layout.POINT_HAS);
 }
 
-// @ts-ignore: decorator
-@inline
 function zigzag(value: u64): u32 {
   return (<u32>value >> 1) ^ (0 - (<u32>value & 1));
 }
@@ -67,8 +63,6 @@ function storeMax(point: usize, bits: u64): void {
   setHas(point, layout.POINT_HAS_MAX);
 }
 
-// @ts-ignore: decorator
-@inline
 function countNumbers(field: u32, count: u32, point: usize): void {
   const counter = point + (field == 6 ? layout.POINT_BUCKETS_COUNT : layout.POINT_BOUNDS_COUNT);
   store<u32>(counter, load<u32>(counter) + count);

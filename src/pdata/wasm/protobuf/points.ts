@@ -21,28 +21,20 @@ import { checkTime } from './scalars';
 // NumberDataPoint { start 2, time 3, as_double 4, exemplars 5, as_int 6, attributes 7, flags 8 }
 const NUMBER_FIELDS: u32 = 0x1fc;
 
-// @ts-ignore: decorator
-@inline
 function isNumber(type: u32): bool {
   return type == layout.METRIC_GAUGE || type == layout.METRIC_SUM;
 }
 
-// @ts-ignore: decorator
-@inline
 function attributesField(type: u32): u32 {
   if (type == layout.METRIC_HISTOGRAM) return 9;
   return type == layout.METRIC_EXPONENTIAL_HISTOGRAM ? 1 : 7;
 }
 
-// @ts-ignore: decorator
-@inline
 function flagsField(type: u32): u32 {
   return type == layout.METRIC_HISTOGRAM || type == layout.METRIC_EXPONENTIAL_HISTOGRAM ? 10 : 8;
 }
 
 /** 0, which is no field number, for summaries. */
-// @ts-ignore: decorator
-@inline
 function exemplarsField(type: u32): u32 {
   if (type == layout.METRIC_HISTOGRAM) return 8;
   if (type == layout.METRIC_EXPONENTIAL_HISTOGRAM) return 11;

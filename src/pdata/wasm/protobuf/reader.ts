@@ -23,33 +23,23 @@ const MAX_VARINT_BYTES: u64 = 10;
 /** The end of the last varint of several bytes. */
 let longEnd: usize = 0;
 
-// @ts-ignore: decorator
-@inline
 export function varintTag(field: u32): u32 {
   return (field << 3) | VARINT;
 }
 
-// @ts-ignore: decorator
-@inline
 export function fixed64Tag(field: u32): u32 {
   return (field << 3) | FIXED64;
 }
 
-// @ts-ignore: decorator
-@inline
 export function bytesTag(field: u32): u32 {
   return (field << 3) | BYTES;
 }
 
-// @ts-ignore: decorator
-@inline
 export function fixed32Tag(field: u32): u32 {
   return (field << 3) | FIXED32;
 }
 
 /** The position behind the varint at `at`, which must have been read just before. */
-// @ts-ignore: decorator
-@inline
 export function after(at: usize): usize {
   return load<i8>(at) >= 0 ? at + 1 : longEnd;
 }

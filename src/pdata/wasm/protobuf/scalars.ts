@@ -31,8 +31,6 @@ export function checkTime(time: u64, at: usize): void {
 }
 
 /** An enum by number; unknown numbers become 0 (unspecified). */
-// @ts-ignore: decorator
-@inline
 export function knownEnum(value: u64, highest: u32): u32 {
   return <u32>value > highest ? 0 : <u32>value;
 }

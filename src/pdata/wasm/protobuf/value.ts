@@ -42,15 +42,11 @@ export function resetValues(): void {
   nestedKeysHoldNul = false;
 }
 
-// @ts-ignore: decorator
-@inline
 function setText(row: usize, kind: u32, flags: u32, start: usize, end: usize): void {
   store<u32>(row, kind | (flags << 8), layout.ATTRIBUTE_KIND);
   store<u64>(row, <u64>start | ((<u64>(end - start)) << 32), layout.ATTRIBUTE_OFFSET);
 }
 
-// @ts-ignore: decorator
-@inline
 function setScalar(row: usize, kind: u32, bits: u64): void {
   store<u32>(row, kind, layout.ATTRIBUTE_KIND);
   store<u64>(row, bits, layout.ATTRIBUTE_OFFSET);

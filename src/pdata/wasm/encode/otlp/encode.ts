@@ -17,8 +17,6 @@ const DATA_FIELDS: StaticArray<u8> = [0, 5, 7, 9, 10, 11];
 let signal: u32 = 0;
 let count: u32 = 0;
 
-// @ts-ignore: decorator
-@inline
 function recordAt(index: u32): usize {
   return <usize>layout.RECORDS_BASE + <usize>index * layout.RECORD_STRIDE;
 }

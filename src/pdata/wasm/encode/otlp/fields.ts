@@ -6,8 +6,6 @@ import { putPlain } from '../json-text';
 import { FIXED_ROOM, copyBytes, out, putByte, room, setOut } from '../output';
 
 /** The tag of a field below 16. Wire types: 0 varint, 1 fixed 64, 2 length-delimited, 5 fixed 32. */
-// @ts-ignore: decorator
-@inline
 export function tagOf(field: u32, wire: u32): u32 {
   return (field << 3) | wire;
 }

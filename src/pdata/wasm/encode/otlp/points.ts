@@ -100,8 +100,6 @@ function putOptionalDouble(field: u32, point: usize, bit: u32, offset: usize): v
   if ((load<u32>(point, layout.POINT_HAS) & bit) != 0) putBits(field, load<u64>(point + offset));
 }
 
-// @ts-ignore: decorator
-@inline
 function numberRow(index: u32): usize {
   return <usize>layout.NUMBERS_BASE + <usize>index * layout.NUMBER_STRIDE;
 }

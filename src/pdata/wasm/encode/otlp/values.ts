@@ -59,8 +59,6 @@ function putNumberText(offset: usize): void {
   putBits(DOUBLE_VALUE, reinterpret<u64>(doubleValue));
 }
 
-// @ts-ignore: decorator
-@inline
 function mayLeave(row: usize): bool {
   const disposition = <u32>load<u8>(row, layout.ATTRIBUTE_DISPOSITION);
   return disposition == layout.DISPOSITION_KEEP || disposition == layout.DISPOSITION_MOVED;
