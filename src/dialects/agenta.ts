@@ -35,7 +35,7 @@ const AGENTA: Dialect = {
       unknown: 'unknown',
     },
   },
-  content: [{ on: ['span'], attributes: ['ag.data.*', 'ag.meta.request.headers'] }],
+  content: ['ag.data.*', 'ag.meta.request.headers'],
   sources: ['Agenta-AI/agenta: sdks/python'],
 };
 

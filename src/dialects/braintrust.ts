@@ -34,19 +34,7 @@ const BRAINTRUST: Dialect = {
     },
   },
   cachedTokens: [{ cached: 'inside' }],
-  content: [
-    {
-      on: ['span'],
-      attributes: [
-        'braintrust.input',
-        'braintrust.output',
-        'braintrust.input_json',
-        'braintrust.output_json',
-        'braintrust.expected',
-        'braintrust.metadata',
-      ],
-    },
-  ],
+  content: ['braintrust.expected', 'braintrust.metadata'],
   sources: ['braintrustdata/braintrust-sdk-java', 'braintrustdata/braintrust-sdk-go'],
 };
 

@@ -88,25 +88,19 @@ const CLAUDE_CODE: Dialect = {
   cachedTokens: [{ cached: 'outside' }],
   content: [
     {
-      on: ['log'],
-      only: ['claude-code'],
-      attributes: ['prompt', 'response', 'tool_parameters', 'tool_input', 'error', 'body', 'body_ref'],
-    },
-    {
-      on: ['span'],
       only: ['claude-code'],
       attributes: [
+        'prompt',
+        'error',
+        'body',
+        'body_ref',
         'user_prompt',
-        'new_context',
         'system_prompt_preview',
-        'user_system_prompt',
-        'tool_input',
-        'response.model_output',
         'full_command',
         'file_path',
       ],
+      events: ['tool.output'],
     },
-    { on: ['span_event'], only: ['claude-code'], attributes: ['tool.output'] },
   ],
   sources: ['Claude Code documentation: monitoring usage'],
 };

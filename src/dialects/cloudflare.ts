@@ -10,7 +10,7 @@ const CLOUDFLARE: Dialect = {
     input_content: ['gen_ai.prompt_json'],
     output_content: ['gen_ai.completion_json'],
   },
-  content: [{ on: ['span'], attributes: ['gen_ai.prompt_json', 'gen_ai.completion_json'] }],
+
   sources: ['cloudflare/cloudflare-docs: ai-gateway'],
 };
 

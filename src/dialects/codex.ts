@@ -41,13 +41,7 @@ const CODEX: Dialect = {
   spanNames: { handle_responses: 'chat', 'session_task.*': 'invoke_agent' },
   events: { 'codex.sse_event': 'chat', 'codex.tool_result': 'execute_tool' },
   cachedTokens: [{ cached: 'inside' }],
-  content: [
-    {
-      on: ['log'],
-      only: ['codex'],
-      attributes: ['prompt', 'arguments', 'output', 'tool_input', 'tool_output'],
-    },
-  ],
+  content: [{ only: ['codex'], attributes: ['prompt', 'tool_input', 'tool_output'] }],
   sources: ['openai/codex: codex-rs/otel'],
 };
 

@@ -14,17 +14,11 @@ const COPILOT: Dialect = {
   },
   cachedTokens: [{ cached: 'inside' }],
   content: [
-    {
-      on: ['span'],
-      attributes: [
-        'copilot_chat.user_request',
-        'copilot_chat.prompt_context',
-        'copilot_chat.prompt_instructions',
-        'copilot_chat.reasoning_content',
-        'copilot_chat.markdown_content',
-        'github.copilot.tool.parameters.{k}',
-      ],
-    },
+    'copilot_chat.user_request',
+    'copilot_chat.prompt_context',
+    'copilot_chat.reasoning_content',
+    'copilot_chat.markdown_content',
+    'github.copilot.tool.parameters.{k}',
   ],
   sources: ['microsoft/vscode-copilot-chat: docs/monitoring'],
 };

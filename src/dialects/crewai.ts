@@ -7,7 +7,6 @@ const CREWAI: Dialect = {
   hints: ['crewai_version'],
   content: [
     {
-      on: ['span'],
       only: ['crewai', 'openinference'],
       attributes: [
         'crew_inputs',

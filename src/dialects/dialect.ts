@@ -3,6 +3,7 @@
  * it counts tokens. Dialects are data; processors build their lookup tables from them once, at start.
  */
 import { DERIVED_COLUMNS, PRICING_NUMBERS } from '../pdata/columns.ts';
+import { CONTENT_COLUMNS } from '../pdata/content-columns.ts';
 import type { Operation } from './categories.ts';
 
 /** What dialects list attributes for: columns of the catalogue, and numbers of pricing. */
@@ -72,29 +73,30 @@ export interface SourceRow {
   readonly general?: 'shared' | 'person';
   /** Used after every other row of its field, of any dialect. */
   readonly last?: boolean;
+  /** The pattern also matches attributes that are no content, so `content` lists those that are. */
+  readonly partly?: boolean;
 }
 export type Source = string | SourceRow;
 export type Fields = Readonly<Partial<Record<Field, readonly Source[]>>>;
-
-/**
- * Where content is: `span`, `log` and `span_event_attr` are attributes; `span_event` and `log_event` are events by
- * name, whose attributes and body are content as a whole.
- */
-export type ContentPlace = 'span' | 'log' | 'span_event_attr' | 'span_event' | 'log_event';
 
 /** The meaning of an event's attribute. On tool steps `input` are the arguments and `output` the result. */
 export type EventPart = 'input' | 'output' | 'system' | 'finish_reason' | 'error_type';
 
 /**
- * Attributes or events that hold what people or models wrote. Messages of errors, stack traces and `url.full` are not
- * listed: they are stored even where content is not.
+ * Attributes or events that hold what people or models wrote. A name is content in every place, because senders move
+ * attributes between places. Messages of errors, stack traces and `url.full` are not listed: they are stored even where
+ * content is not.
  */
-export interface ContentRows {
+export interface ContentRow {
   /** Credentials, which are never stored. */
   readonly secret?: boolean;
-  readonly on: readonly ContentPlace[];
+  /** The names are general: they are content only in records of these dialects. */
   readonly only?: readonly string[];
-  readonly attributes: readonly string[];
+  readonly attributes?: readonly string[];
+  /** Bare names that are content only inside a GenAI event. */
+  readonly inEvents?: readonly string[];
+  /** Events by name, whose attributes and body are content as a whole. */
+  readonly events?: readonly string[];
 }
 
 /** Whether `input tokens` already counts what was read from or written to a cache. Rules are tried in order. */
@@ -154,7 +156,27 @@ export interface Dialect {
   readonly namedBySpan?: readonly Operation[];
   /** A record with usage but without an operation repeats the usage of others. */
   readonly repeatsWithoutOperation?: boolean;
-  readonly content?: readonly ContentRows[];
+  /** Content besides what fills the columns of content. A bare string is an attribute without further conditions. */
+  readonly content?: readonly (string | ContentRow)[];
   /** Public sources of these facts. */
   readonly sources?: readonly string[];
+}
+
+/** How sources name the body of a log record, which is no attribute. */
+export const BODY = '(body)';
+
+/**
+ * All content of a dialect: the attributes that fill a column of content, and what it lists besides. Bodies of log
+ * records are content by other signs, except those of the dialects of the configuration.
+ */
+export function contentOf({ own = false, fields = {}, content = [] }: Dialect): readonly ContentRow[] {
+  const rows = CONTENT_COLUMNS.flatMap((column) => fields[column] ?? []).map((source) =>
+    typeof source === 'string' ? { attribute: source } : source,
+  );
+  const filling = rows.flatMap(({ attribute, only, excluded, partly }): readonly ContentRow[] => {
+    if (own) return [{ attributes: [attribute] }];
+    if (excluded === true || partly === true || attribute === BODY) return [];
+    return [{ attributes: [attribute], ...(only === undefined ? {} : { only }) }];
+  });
+  return [...filling, ...content.map((row) => (typeof row === 'string' ? { attributes: [row] } : row))];
 }

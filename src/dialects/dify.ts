@@ -11,7 +11,7 @@ const DIFY: Dialect = {
     retrieval_documents: ['retrieval.document'],
     time_to_first_token: [{ attribute: 'gen_ai.user.time_to_first_token', unit: 'ns' }],
   },
-  content: [{ on: ['span'], attributes: ['retrieval.query', 'retrieval.document'] }],
+
   sources: ['langgenius/dify: api/extensions/otel'],
 };
 

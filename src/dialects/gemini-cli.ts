@@ -26,13 +26,7 @@ const GEMINI_CLI: Dialect = {
   },
   cachedTokens: [{ cached: 'inside' }],
   reasoningOutside: true,
-  content: [
-    {
-      on: ['log'],
-      only: ['gemini-cli', 'qwen-code'],
-      attributes: ['prompt', 'request_text', 'response_text', 'function_args'],
-    },
-  ],
+  content: [{ only: ['gemini-cli', 'qwen-code'], attributes: ['prompt'] }],
   sources: ['google-gemini/gemini-cli: packages/core/src/telemetry'],
 };
 

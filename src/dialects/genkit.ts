@@ -104,12 +104,7 @@ const GENKIT: Dialect = {
     },
   },
   cachedTokens: [{ providers: ['anthropic'], cached: 'outside' }, { cached: 'inside' }],
-  content: [
-    {
-      on: ['span'],
-      attributes: ['genkit:input', 'genkit:output', 'genkit:error', 'genkit:metadata:context'],
-    },
-  ],
+  content: ['genkit:error', 'genkit:metadata:context'],
   sources: ['firebase/genkit: js/core/src/tracing'],
 };
 

@@ -57,19 +57,7 @@ const GOOGLE_ADK: Dialect = {
   callId: 'gcp.vertex.agent.event_id',
   spanNames: { call_llm: 'chat', 'execute_tool (merged tools)': 'workflow', send_data: 'other' },
   cachedTokens: [{ cached: 'inside' }],
-  content: [
-    {
-      on: ['span'],
-      attributes: [
-        REQUEST,
-        RESPONSE,
-        'gcp.vertex.agent.tool_call_args',
-        'gcp.vertex.agent.tool_response',
-        'gcp.vertex.agent.data',
-        'gen_ai.tool_definitions',
-      ],
-    },
-  ],
+  content: [REQUEST, RESPONSE, 'gcp.vertex.agent.data', 'gen_ai.tool_definitions'],
   sources: ['google/adk-python: src/google/adk/telemetry', 'google/adk-java', 'google/adk-go'],
 };
 

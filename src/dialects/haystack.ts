@@ -67,24 +67,7 @@ const HAYSTACK: Dialect = {
     'haystack.agent.step.tool': 'execute_tool',
     'haystack.chat_generator.run': 'chat',
   },
-  content: [
-    {
-      on: ['span'],
-      attributes: [
-        'haystack.pipeline.input_data',
-        'haystack.pipeline.output_data',
-        'haystack.component.input',
-        'haystack.component.output',
-        'haystack.agent.input',
-        'haystack.agent.output',
-        'haystack.agent.step.llm.input',
-        'haystack.agent.step.llm.output',
-        'haystack.agent.step.tool.input',
-        'haystack.agent.step.tool.output',
-        'haystack.agent.tools',
-      ],
-    },
-  ],
+  content: ['haystack.agent.step.llm.input', 'haystack.agent.step.llm.output', 'haystack.agent.tools'],
   cachedTokens: [{ providers: ['anthropic', 'aws.bedrock'], cached: 'outside' }, { cached: 'inside' }],
   sources: ['deepset-ai/haystack: haystack/tracing', 'recorded from haystack-ai 2.20'],
 };

@@ -36,18 +36,7 @@ const LAMINAR: Dialect = {
     },
   },
   cachedTokens: [{ cached: 'inside' }],
-  content: [
-    {
-      on: ['span'],
-      attributes: [
-        'lmnr.span.input',
-        'lmnr.span.output',
-        'lmnr.sdk.raw.response',
-        'lmnr.internal.trace_input',
-        'lmnr.internal.trace_output',
-      ],
-    },
-  ],
+  content: ['lmnr.sdk.raw.response', 'lmnr.internal.trace_input', 'lmnr.internal.trace_output'],
   sources: ['lmnr-ai/lmnr: app-server/src/traces/span_attributes.rs'],
 };
 

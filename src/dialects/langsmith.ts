@@ -103,7 +103,7 @@ const LANGSMITH: Dialect = {
     },
   },
   cachedTokens: [{ cached: 'inside' }],
-  content: [{ on: ['span'], attributes: ['langsmith.metadata.{k}'] }],
+  content: ['langsmith.metadata.{k}'],
   sources: [
     'langchain-ai/langsmith-sdk: python/langsmith/_internal/otel',
     'langchain-ai/langsmith-sdk: js/src/experimental/otel',

@@ -44,20 +44,7 @@ const LANGWATCH: Dialect = {
       span: 'workflow',
     },
   },
-  content: [
-    {
-      on: ['span'],
-      attributes: [
-        'langwatch.input',
-        'langwatch.output',
-        'langwatch.params',
-        'langwatch.rag.contexts',
-        'langwatch.rag_contexts',
-        'langwatch.prompt.variables',
-        'langwatch.evaluation.custom',
-      ],
-    },
-  ],
+  content: ['langwatch.params', 'langwatch.rag_contexts', 'langwatch.prompt.variables', 'langwatch.evaluation.custom'],
   sources: ['langwatch/langwatch: sdks'],
 };
 

@@ -18,7 +18,6 @@ const LITELLM: Dialect = {
   cachedTokens: [{ cached: 'inside' }],
   content: [
     {
-      on: ['span'],
       only: ['litellm'],
       attributes: [
         'llm.{k}.*',

@@ -68,21 +68,17 @@ const MASTRA: Dialect = {
   },
   cachedTokens: [{ cached: 'inside' }],
   content: [
-    { on: ['span'], attributes: ['mastra.{k}.input', 'mastra.{k}.output', 'mastra.metadata.body'] },
+    'mastra.metadata.body',
     {
-      on: ['span'],
       only: ['mastra'],
       attributes: [
-        'stream.prompt.messages',
         'stream.prompt.toolChoice',
-        'stream.response.text',
-        'stream.response.toolCalls',
         'stream.response.providerMetadata',
         'stream.toolCall.args',
         'stream.toolCall.result',
       ],
     },
-    { secret: true, on: ['span'], only: ['mastra'], attributes: ['stream.request.headers.{k}'] },
+    { secret: true, only: ['mastra'], attributes: ['stream.request.headers.{k}'] },
   ],
   sources: ['mastra-ai/mastra: observability/otel-exporter'],
 };

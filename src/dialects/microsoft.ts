@@ -22,7 +22,7 @@ const AGENT_FRAMEWORK: Dialect = {
     'message.send*': 'workflow',
   },
   cachedTokens: [{ providers: ['anthropic', 'aws.bedrock'], cached: 'outside' }, { cached: 'inside' }],
-  content: [{ on: ['span'], attributes: ['message.content'] }],
+  content: ['message.content'],
   sources: ['microsoft/agent-framework: python/packages/core/agent_framework/observability.py'],
 };
 
@@ -50,18 +50,11 @@ const AZURE_AI: Dialect = {
     retrieval_documents: ['gen_ai.retriever.results'],
   },
   content: [
-    { on: ['span_event_attr'], attributes: ['gen_ai.event.content'] },
-    {
-      on: ['span'],
-      attributes: [
-        'gen_ai.generated_message',
-        'gen_ai.retriever.query',
-        'gen_ai.retriever.results',
-        'gen_ai.agent.state',
-        'gen_ai.task.description',
-        'gen_ai.task.constraints',
-      ],
-    },
+    'gen_ai.event.content',
+    'gen_ai.generated_message',
+    'gen_ai.agent.state',
+    'gen_ai.task.description',
+    'gen_ai.task.constraints',
   ],
   sources: ['Azure/azure-sdk-for-python: sdk/ai'],
 };

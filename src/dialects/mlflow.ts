@@ -63,25 +63,17 @@ const MLFLOW: Dialect = {
   },
   cachedTokens: [{ cached: 'inside' }],
   content: [
+    'mlflow.chat.messages',
+    'mlflow.chat.tools',
+    'mlflow.traceInputs',
+    'mlflow.traceOutputs',
+    'mlflow.trace.inputs',
+    'mlflow.trace.outputs',
     {
-      on: ['span'],
       only: ['mlflow'],
       attributes: ['tools', 'messages', 'instructions', 'input', 'prompt', 'system', 'contents', 'system_instruction'],
     },
-    {
-      on: ['span'],
-      attributes: [
-        'mlflow.spanInputs',
-        'mlflow.spanOutputs',
-        'mlflow.chat.messages',
-        'mlflow.chat.tools',
-        'mlflow.traceInputs',
-        'mlflow.traceOutputs',
-        'mlflow.trace.inputs',
-        'mlflow.trace.outputs',
-      ],
-    },
-    { on: ['span_event'], attributes: ['mlflow.chunk.item.{i}'] },
+    { events: ['mlflow.chunk.item.{i}'] },
   ],
   sources: ['mlflow/mlflow: mlflow/tracing'],
 };

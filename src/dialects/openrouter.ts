@@ -25,11 +25,8 @@ const OPENROUTER: Dialect = {
   cachedTokens: [{ cached: 'inside' }],
   content: [
     {
-      on: ['span'],
       only: ['openrouter'],
       attributes: [
-        'trace.input',
-        'trace.output',
         'span.input',
         'span.output',
         'trace.metadata.provider_responses',

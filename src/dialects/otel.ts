@@ -172,29 +172,13 @@ const OTEL: Dialect = {
     { cached: 'inside' },
   ],
   content: [
-    {
-      on: ['span', 'log'],
-      attributes: [
-        'gen_ai.input.messages',
-        'gen_ai.output.messages',
-        'gen_ai.evaluation.explanation',
-        'gen_ai.system_instructions',
-        'gen_ai.tool.definitions',
-        'gen_ai.tool.call.arguments',
-        'gen_ai.tool.call.result',
-      ],
-    },
-    {
-      on: ['span'],
-      attributes: [
-        'gen_ai.tool.description',
-        'gen_ai.retrieval.query.text',
-        'gen_ai.retrieval.documents',
-        'http.request.body.content',
-      ],
-    },
-    { on: ['log_event'], attributes: ['gen_ai.client.inference.operation.details'] },
-    { on: ['span_event_attr'], attributes: ['content', 'message', 'tool_calls', 'tool.result'] },
+    'gen_ai.evaluation.explanation',
+    'gen_ai.tool.definitions',
+    'gen_ai.tool.description',
+    'http.request.body.content',
+    'tool.result',
+    { events: ['gen_ai.client.inference.operation.details'] },
+    { inEvents: ['content', 'message', 'tool_calls'] },
   ],
   sources: [
     'open-telemetry/semantic-conventions-genai: model/gen-ai',
@@ -214,10 +198,8 @@ const OTEL_LEGACY: Dialect = {
     system_instructions: [{ attribute: 'gen_ai.system.message', last: true }],
   },
   content: [
-    { on: ['span', 'span_event_attr'], attributes: ['gen_ai.prompt', 'gen_ai.completion'] },
     {
-      on: ['span_event', 'log_event'],
-      attributes: [
+      events: [
         'gen_ai.content.prompt',
         'gen_ai.content.completion',
         'gen_ai.system.message',
@@ -248,16 +230,9 @@ const OTEL_NEXT: Dialect = {
     retrieval_documents: [{ attribute: 'gen_ai.memory.records', when: ['retrieval', 'rerank', 'memory'] }],
   },
   content: [
-    {
-      on: ['span'],
-      attributes: [
-        'gen_ai.memory.query.text',
-        'gen_ai.memory.records',
-        'gen_ai.prompt.variable.{k}',
-        'gen_ai.guardrail.security.content.input.value',
-        'gen_ai.guardrail.security.content.output.value',
-      ],
-    },
+    'gen_ai.prompt.variable.{k}',
+    'gen_ai.guardrail.security.content.input.value',
+    'gen_ai.guardrail.security.content.output.value',
   ],
   sources: ['open-telemetry/semantic-conventions-genai: proposed names'],
 };

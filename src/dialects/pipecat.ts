@@ -15,19 +15,8 @@ const PIPECAT: Dialect = {
   cachedTokens: [{ providers: ['anthropic'], cached: 'outside' }, { cached: 'inside' }],
   content: [
     {
-      on: ['span'],
       only: ['pipecat'],
-      attributes: [
-        'input',
-        'output',
-        'tools',
-        'tools.definitions',
-        'system',
-        'text',
-        'transcript',
-        'text_output',
-        'function_calls.*',
-      ],
+      attributes: ['tools', 'tools.definitions', 'text', 'transcript', 'text_output', 'function_calls.*'],
     },
   ],
   sources: ['pipecat-ai/pipecat: src/pipecat/utils/tracing'],

@@ -50,12 +50,10 @@ const PYDANTIC_AI: Dialect = {
   cachedTokens: [{ cached: 'inside' }],
   content: [
     {
-      on: ['span'],
       only: ['pydantic-ai', 'logfire'],
       attributes: [
         'pydantic_ai.all_messages',
         'all_messages_events',
-        'events',
         'final_result',
         'tool_arguments',
         'tool_response',
@@ -103,7 +101,6 @@ const LOGFIRE: Dialect = {
   ownUsageScopes: ['logfire.claude*'],
   content: [
     {
-      on: ['span'],
       only: ['logfire', 'pydantic-ai'],
       attributes: [
         'request_data',

@@ -14,7 +14,7 @@ const STRANDS: Dialect = {
   spanNames: { execute_event_loop_cycle: 'workflow' },
   // Earlier releases leave cached tokens out of the input, which their totals show.
   cachedTokens: [{ cached: 'inside' }],
-  content: [{ on: ['span'], attributes: ['system_prompt'] }],
+
   sources: ['strands-agents/sdk-python: src/strands/telemetry/tracer.py'],
 };
 

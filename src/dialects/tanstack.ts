@@ -7,7 +7,7 @@ const TANSTACK: Dialect = {
   markers: ['tanstack.ai.*'],
   cachedTokens: [{ cached: 'inside' }],
   repeatsWithoutOperation: true,
-  content: [{ on: ['span'], attributes: ['tanstack.ai.system_prompt.metadata'] }],
+  content: ['tanstack.ai.system_prompt.metadata'],
   sources: ['TanStack/ai: packages/ai/src/middlewares'],
 };
 

@@ -51,13 +51,7 @@ const VOLTAGENT: Dialect = {
     'entity.type': { agent: 'invoke_agent', workflow: 'workflow' },
   },
   cachedTokens: [{ cached: 'inside' }],
-  content: [
-    {
-      on: ['span'],
-      only: ['voltagent'],
-      attributes: ['input', 'output', 'agent.messages', 'llm.messages', 'agent.instructions'],
-    },
-  ],
+
   sources: ['VoltAgent/voltagent: packages/core/src/agent/open-telemetry'],
 };
 

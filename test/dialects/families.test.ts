@@ -2,7 +2,7 @@
 import t from 'tap';
 import { COST_ORDER } from '../../src/dialects/costs.ts';
 import { KeyPattern } from '../../src/dialects/lookup/key-pattern.ts';
-import type { SourceRow } from '../../src/dialects/dialect.ts';
+import { contentOf, type SourceRow } from '../../src/dialects/dialect.ts';
 import { DIALECTS } from '../../src/dialects/families.ts';
 import { MODEL_VENDORS, PROVIDER_HOSTS, PROVIDERS } from '../../src/dialects/providers.ts';
 
@@ -26,8 +26,8 @@ t.test('rows refer to existing dialects only', async (t) => {
     for (const { field, row } of rowsOf(dialect)) {
       for (const id of row.only ?? []) t.ok(ids.has(id), `${dialect.id} ${field} ${row.attribute} needs ${id}`);
     }
-    for (const { only, attributes } of dialect.content ?? []) {
-      for (const id of only ?? []) t.ok(ids.has(id), `${dialect.id} content ${attributes[0]} needs ${id}`);
+    for (const { only, attributes } of contentOf(dialect)) {
+      for (const id of only ?? []) t.ok(ids.has(id), `${dialect.id} content ${attributes?.[0]} needs ${id}`);
     }
   }
 });
@@ -63,8 +63,8 @@ t.test('words of operations belong to an attribute that is read as an operation'
   }
 });
 
-t.test('every source of a content column is listed as content, so that it can be dropped', async (t) => {
-  const listed = new Set(DIALECTS.flatMap(({ content }) => (content ?? []).flatMap(({ attributes }) => attributes)));
+t.test('every source of a content column is content, so that it can be dropped', async (t) => {
+  const listed = new Set(DIALECTS.flatMap(contentOf).flatMap(({ attributes = [] }) => attributes));
   const patterns = [...listed].map((attribute) => new KeyPattern(attribute));
   const covers = (attribute: string): boolean => patterns.some((pattern) => pattern.match(sampleOf(attribute)) >= 0);
   const missing = DIALECTS.flatMap((dialect) =>

@@ -10,7 +10,7 @@ import type {
   Origin,
 } from '../../component/capabilities/derivations.ts';
 import { OPERATIONS } from '../../dialects/categories.ts';
-import { FIELDS, type ReadField } from '../../dialects/dialect.ts';
+import { BODY, FIELDS, type ReadField } from '../../dialects/dialect.ts';
 import type { AttributeCursor } from '../../pdata/attributes.ts';
 import type { Batch } from '../../pdata/batch.ts';
 import { DERIVED_COLUMNS, PRICING_NUMBERS, SPAN_STATUSES } from '../../pdata/columns.ts';
@@ -360,7 +360,7 @@ export class DerivingNormalizer extends RecordNormalizer {
   #place(row: number): string {
     const { record } = this.#recording;
     const { body, eventsFirst, eventsCount } = this.#batch.records.goto(record);
-    if (row === body - 1 && this.#batch.signal === 'logs') return '(body)';
+    if (row === body - 1 && this.#batch.signal === 'logs') return BODY;
     if (this.#isOwn(record, row)) return this.#batch.tables.keyOf(this.#recording.reader.at(row).symbol);
     for (let event = eventsFirst; event < eventsFirst + eventsCount; event++) {
       const rows = this.#batch.eventAttributes(event);

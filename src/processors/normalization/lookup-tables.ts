@@ -5,7 +5,7 @@
 import type { CacheCounting } from '../../component/capabilities/cache-counting.ts';
 import { FieldCandidates } from './field-candidates.ts';
 import { OPERATIONS } from '../../dialects/categories.ts';
-import type { Dialect, EventPart } from '../../dialects/dialect.ts';
+import { BODY, type Dialect, type EventPart } from '../../dialects/dialect.ts';
 import { DIALECTS } from '../../dialects/families.ts';
 import { PLACEHOLDERS } from '../../dialects/providers.ts';
 import type { Tables } from '../../pdata/batch.ts';
@@ -20,8 +20,6 @@ import { KeySequenceCache } from './key-sequence-cache.ts';
 import { ValueMemo } from './value-memo.ts';
 import { Words } from './words.ts';
 
-/** The attribute name the tables give to the body of a log record. */
-const BODY = '(body)';
 /** The dialect of records that only have the names of the conventions. */
 const STANDARD = 'otel';
 const BACKSLASH = 0x5c;

@@ -1,6 +1,7 @@
 /** JSON Schema of the mappings, and what it cannot express. */
 import type { OptionFault } from '../../component/component.ts';
 import { OPERATIONS } from '../../dialects/categories.ts';
+import { BODY } from '../../dialects/dialect.ts';
 import { DIALECTS } from '../../dialects/families.ts';
 import { DERIVED_COLUMNS } from '../../pdata/columns.ts';
 import {
@@ -220,7 +221,6 @@ export function mappingFaults(mappings: readonly MappingOption[]): readonly Opti
   return faults;
 }
 
-const BODY = '(body)';
 const BODY_FAULT = 'without markers, scopes or services the body of every log record would be read';
 const BODY_HINT = 'say which records are meant';
 

@@ -2,7 +2,6 @@
  * The mappings of the configuration: how senders of the user's own name things, in the words of the dialect tables.
  * Each becomes a dialect that is read like those of `src/dialects`.
  */
-import { CONTENT_COLUMNS } from '../../pdata/content-columns.ts';
 import { OPERATIONS, type Operation } from '../../dialects/categories.ts';
 import {
   type Dialect,
@@ -36,8 +35,6 @@ export const MAPPED_COLUMNS: ReadonlyMap<MappedColumn, Field> = new Map(
   [...FIELDS, ...COSTS].map((field) => [isRenamed(field) ? RENAMED[field] : field, field] as const),
 );
 
-/** An attribute that fills one of these is content without being listed as such. */
-const IS_CONTENT: ReadonlySet<string> = new Set(CONTENT_COLUMNS);
 /** They name people and conversations, so they are filled on every record. */
 const PERSONAL: readonly MappedColumn[] = ['conversation_id', 'user_id'];
 
@@ -97,10 +94,9 @@ export function dialectsOf(mappings: readonly MappingOption[] = []): readonly Di
 }
 
 function dialectOf(mapping: MappingOption): Dialect {
-  const { name, markers, scopes, services, span_names, events, cached_tokens, reasoning_tokens } = mapping;
+  const { name, markers, scopes, services, span_names, events, cached_tokens, reasoning_tokens, content } = mapping;
   const fields = compiledFields(mapping);
   const operations = (fields.operation ?? []).map((source) => (typeof source === 'string' ? source : source.attribute));
-  const content = contentOf(mapping);
   return {
     id: name,
     own: true,
@@ -115,9 +111,7 @@ function dialectOf(mapping: MappingOption): Dialect {
     ...(events === undefined ? {} : { events }),
     ...(cached_tokens === undefined ? {} : { cachedTokens: [{ cached: cached_tokens }] }),
     reasoningOutside: reasoning_tokens === 'outside',
-    ...(content.length === 0
-      ? {}
-      : { content: [{ on: ['span' as const, 'log' as const, 'span_event_attr' as const], attributes: content }] }),
+    ...(content === undefined ? {} : { content }),
   };
 }
 
@@ -139,12 +133,4 @@ function rowOf(mapping: MappingOption, column: MappedColumn, source: SourceOptio
   const row = paths === undefined ? source : { ...source, paths };
   if (hasSigns(mapping)) return { ...row, only: [mapping.name] };
   return { ...row, general: PERSONAL.includes(column) ? 'person' : 'shared' };
-}
-
-/** Attributes that fill a column of content are content, even where only a part of them fills it. */
-function contentOf(mapping: MappingOption): readonly string[] {
-  const filling = fieldsOf(mapping)
-    .filter(([column]) => IS_CONTENT.has(column))
-    .flatMap(([, sources]) => sources.map(({ attribute }) => attribute));
-  return [...new Set([...filling, ...(mapping.content ?? [])])];
 }

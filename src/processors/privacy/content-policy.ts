@@ -1,8 +1,5 @@
-/**
- * The privacy policy of an attribute name, decided once per name from the content lists of the dialects. A name listed
- * for one place (span, log, event) is content in every place, because senders move attributes between places.
- */
-import type { Dialect } from '../../dialects/dialect.ts';
+/** The privacy policy of an attribute name, decided once per name from the content of the dialects. */
+import { BODY, contentOf, type Dialect } from '../../dialects/dialect.ts';
 import { DIALECTS } from '../../dialects/families.ts';
 import { KeyIndex } from '../../dialects/lookup/key-index.ts';
 import { MAX_NAME_BYTES, type Tables } from '../../pdata/batch.ts';
@@ -39,8 +36,6 @@ const KEPT_IN_EVENTS =
 /** Attributes that name the event of a log record: the older convention, and what OpenLIT and LiteLLM write. */
 const EVENT_NAME_KEYS: ReadonlySet<string> = new Set(['event.name', 'event_name']);
 const GEN_AI_PREFIX = 'gen_ai.';
-/** How the dialects name the body of a log record, which is no attribute. */
-const BODY = '(body)';
 const idOf = ({ id }: Dialect): string => id;
 
 interface Listed {
@@ -63,22 +58,22 @@ export class ContentLists {
   /** `own`: the dialects of the configuration. */
   constructor(own: readonly Dialect[] = []) {
     const dialects = [...own, ...DIALECTS];
-    const rows = dialects.flatMap((dialect) => dialect.content ?? []);
-    const bodies = own.filter(({ content }) => content?.some(({ attributes }) => attributes.includes(BODY))).map(idOf);
-    this.signs = new DialectSigns(dialects, new Set([...rows.flatMap((row) => row.only ?? []), ...bodies]));
-    this.ownBodies = this.signs.mask(bodies);
+    const all = dialects.flatMap(contentOf);
+    const always = new Set(all.flatMap(({ only, attributes = [] }) => (only === undefined ? attributes : [])));
+    // A name that is content in every record needs no sign of a dialect.
+    const rows = all.filter(
+      ({ only, attributes }) => only === undefined || !attributes?.every((name) => always.has(name)),
+    );
+    const bodies = own.filter((dialect) => contentOf(dialect).some(({ attributes }) => attributes?.includes(BODY)));
+    this.signs = new DialectSigns(dialects, new Set([...rows.flatMap(({ only = [] }) => only), ...bodies.map(idOf)]));
+    this.ownBodies = this.signs.mask(bodies.map(idOf));
     this.#scopes = dialects.flatMap((dialect) => dialect.scopes ?? []).map(wildcard);
-    for (const row of rows) {
-      const dialects = this.signs.mask(row.only ?? []);
-      const inEvents = row.on.every((place) => place === 'span_event_attr');
-      const isAttribute = row.on.some((place) => place === 'span' || place === 'log' || place === 'span_event_attr');
-      const isEvent = row.on.some((place) => place === 'span_event' || place === 'log_event');
-      for (const attribute of row.attributes) {
-        if (row.secret === true) this.#secrets.add(attribute, true);
-        else if (isAttribute)
-          this.#attributes.add(attribute, { dialects, eventsOnly: inEvents && !attribute.includes('.') });
-        if (isEvent) this.#events.add(attribute, { dialects, eventsOnly: false });
-      }
+    for (const { secret = false, only = [], attributes = [], inEvents = [], events = [] } of rows) {
+      const listed = { dialects: this.signs.mask(only), eventsOnly: false };
+      if (secret) for (const attribute of attributes) this.#secrets.add(attribute, true);
+      else for (const attribute of attributes) this.#attributes.add(attribute, listed);
+      for (const attribute of inEvents) this.#attributes.add(attribute, { ...listed, eventsOnly: true });
+      for (const event of events) this.#events.add(event, listed);
     }
   }
 
