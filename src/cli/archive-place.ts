@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { openStore } from '../object-store/open-store.ts';
 import type { Config } from '../config/config.ts';
+import { type Codec, keyOf } from '../exporters/objects/object-key.ts';
 import type { ObjectsOptions } from '../exporters/objects/objects.ts';
 import type { ArchiveOptions, PostgresExporterOptions } from '../exporters/postgres/postgres.ts';
 import type { Call } from './command.ts';
@@ -33,3 +34,7 @@ export function findObjectsOptions({ service, exporters }: Config): ObjectsOptio
 export function openPlace({ process }: Pick<Call, 'process'>, place: string): ObjectStore {
   return openStore(place, { environment: process.env, resolvePath: (path) => resolve(process.cwd(), path) });
 }
+
+/** The key of an object of the exporter `objects`. `objectId`: hex. */
+export const keyOfObject = (objectId: string, codec: string): string =>
+  keyOf(Buffer.from(objectId, 'hex'), codec as Codec);

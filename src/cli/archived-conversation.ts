@@ -1,7 +1,7 @@
 /** Loads the archived records of one conversation: those of its traces, and log records of no trace. */
 import type { FoundTrace, Wanted } from '../archive/reading/archived-rows.ts';
 import { literal } from '../archive/duckdb.ts';
-import { filesWithTraces, loadFound, type TraceSearch } from './archived-trace.ts';
+import { filesWithTraces, loadFound, partsSince, type TraceSearch } from './archived-trace.ts';
 import type { Lake } from './lake.ts';
 import { refuseSeveral, SHOWN_CANDIDATES, storedTraces } from './view/conversation-record.ts';
 
@@ -11,6 +11,7 @@ const MOST_TRACES = 10_000;
 
 /** Any day may have a part of a conversation, so all are searched that `since` allows. */
 export async function loadConversation(lake: Lake, { id, project, since }: TraceSearch): Promise<void> {
+  await lake.includeParts(partsSince({ project, since }));
   const files = filesWithTraces(lake.files, { project, since });
   const stored = await storedTraces(lake.reader, id, project);
   if ((await loadWhole(lake, { files, project, traces: null }, { id, stored })) || stored.length > 0) return;

@@ -1,7 +1,7 @@
-/** Loads archived traces for a list of the newest ones, until the list is full. */
+/** Loads archived traces and those of objects for a list of the newest ones, until the list is full. */
 import type { ArchivedFile } from '../archive/reading/archived-files.ts';
 import { dayNear } from './archived-range.ts';
-import { filesWithTraces } from './archived-trace.ts';
+import { filesWithTraces, partsSince } from './archived-trace.ts';
 import type { Lake } from './lake.ts';
 
 const DAY_MS = 86_400_000;
@@ -9,6 +9,9 @@ const NS_PER_MS = 1_000_000n;
 /** Traces that are loaded at first. Each further step loads more, because each reads the files again. */
 const FIRST_TRACES = 100;
 const GROWTH = 8;
+/** Compressed bytes of objects that are read at first, and in all. */
+const FIRST_PART_BYTES = 8 * 1024 * 1024;
+const MOST_PART_BYTES = 256 * 1024 * 1024;
 
 export interface ListSearch {
   readonly project: string | null;
@@ -17,11 +20,31 @@ export interface ListSearch {
   readonly limit: number;
 }
 
+/** `readTimes`: the times of the listed traces, the newest first, in nanoseconds. */
+export async function loadNewest(
+  lake: Lake,
+  search: ListSearch,
+  readTimes: () => Promise<readonly bigint[]>,
+): Promise<void> {
+  const waiting = await lake.findParts(partsSince(search));
+  if (waiting === null) return loadNewestFiles(lake, search, readTimes);
+  for (let bytes = FIRST_PART_BYTES; ; bytes *= GROWTH) {
+    await lake.include(waiting, bytes);
+    await loadNewestFiles(lake, search, readTimes);
+    const { leftNs } = waiting;
+    if (leftNs === null || lake.unread !== null) return;
+    // A trace that began later has no record in an earlier request.
+    const last = (await readTimes())[search.limit - 1];
+    if (last !== undefined && last > leftNs) return;
+    if (bytes > MOST_PART_BYTES / GROWTH) return lake.leaveOut(leftNs);
+    await lake.clear();
+  }
+}
+
 /**
  * A trace is found on the newest day on which it has records, and loaded with those of the days around it.
- * `readTimes`: the times of the listed traces, the newest first, in nanoseconds.
  */
-export async function loadNewest(
+async function loadNewestFiles(
   lake: Lake,
   { project, since, limit }: ListSearch,
   readTimes: () => Promise<readonly bigint[]>,

@@ -2,6 +2,7 @@
 import type { ArchivedFile } from '../archive/reading/archived-files.ts';
 import type { FoundTrace } from '../archive/reading/archived-rows.ts';
 import type { TraceRange } from '../archive/reading/partial-file.ts';
+import type { PartScope } from '../archive/reading/waiting-parts.ts';
 import { NEAR_NS } from '../component/archived-day.ts';
 import { dayNear, dayOf } from './archived-range.ts';
 import type { Lake } from './lake.ts';
@@ -36,17 +37,20 @@ export async function loadTrace(lake: Lake, search: TraceSearch): Promise<void> 
   );
   const [claim, second] = claims;
   if (second !== undefined) return;
+  // A trace of which records are in objects only has a claim.
   if (claim === undefined) await searchBackwards(lake, traces, search);
   else {
     const createdNs = BigInt(Math.floor(Number(claim['created_ms']))) * NS_PER_MS;
     const timeOf = (name: string): bigint => (claim[name] === null ? createdNs : BigInt(String(claim[name])));
     const [id, project] = [String(claim['trace_id']), String(claim['project'])];
-    const files = filesBetween(lake.files, timeOf('first_ns'), timeOf('last_ns'));
-    await lake.load({
-      files: filesWithTraces(files, { project, since: null }),
-      project,
-      traces: [{ from: id, to: id }],
+    const [firstNs, lastNs] = [timeOf('first_ns'), timeOf('last_ns')];
+    const wanted = { project, traces: [{ from: id, to: id }] };
+    await lake.includeParts({
+      ...{ ...wanted, signals: WITH_TRACES },
+      ...{ fromNs: firstNs - NEAR_NS, untilNs: lastNs + NEAR_NS, arrivedNs: createdNs - NEAR_NS },
     });
+    const files = filesBetween(lake.files, firstNs, lastNs);
+    await lake.load({ files: filesWithTraces(files, { project, since: null }), ...wanted });
   }
   await lake.complete();
 }
@@ -55,6 +59,7 @@ export async function loadTrace(lake: Lake, search: TraceSearch): Promise<void> 
 export async function loadTraceOfSpan(lake: Lake, { id, project, since }: TraceSearch): Promise<void> {
   const prefix = id.toLowerCase();
   const [from, to] = [prefix.padEnd(SPAN_ID_LENGTH, '0'), prefix.padEnd(SPAN_ID_LENGTH, 'f')];
+  await lake.includeParts(partsSince({ project, since }));
   const spans = filesWithTraces(lake.files, { project, since }).filter(({ signal }) => signal === 'spans');
   for (const day of new Set(spans.map((file) => file.day))) {
     const ofDay = spans.filter((file) => file.day === day);
@@ -82,6 +87,14 @@ export async function loadFound(lake: Lake, found: readonly FoundTrace[]): Promi
     await lake.load({ files: [file], project: null, traces: ids.map((each) => ({ from: each, to: each })) });
   }
   await lake.complete();
+}
+
+const WITH_TRACES = ['spans', 'logs'] as const;
+
+/** As `filesWithTraces`, of objects. A time is of whole days. */
+export function partsSince({ project, since }: Omit<TraceSearch, 'id'>): PartScope {
+  const fromNs = since === null ? null : BigInt(since) - (BigInt(since) % (BigInt(DAY_MS) * NS_PER_MS));
+  return { signals: WITH_TRACES, project, fromNs, untilNs: null, traces: null, arrivedNs: null };
 }
 
 /** Of spans and log records. */

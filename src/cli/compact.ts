@@ -3,12 +3,11 @@ import type { ArchivedFile } from '../archive/archive-day.ts';
 import { type CompactionWork, compact } from '../archive/compaction/compact.ts';
 import { type WaitingParts, waitingParts } from '../archive/compaction/compactions.ts';
 import { UserError } from '../errors.ts';
-import { type Codec, keyOf } from '../exporters/objects/object-key.ts';
 import type { ObjectsOptions } from '../exporters/objects/objects.ts';
 import { claimPlace } from '../exporters/objects/owner.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { durationOf, memoryOf } from './archive-options.ts';
-import { findArchiveOptions, findObjectsOptions, openPlace } from './archive-place.ts';
+import { findArchiveOptions, findObjectsOptions, keyOfObject, openPlace } from './archive-place.ts';
 import { noteExpired, type WorkPlace, withArchiveSession, withArchiveWork } from './archive-work.ts';
 import type { Call, Command, ExitCode } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
@@ -129,8 +128,6 @@ async function run(
   terminal.print(values.flag('json') ? asJson(files) : summaryOf(files));
   return 0;
 }
-
-const keyOfObject = (objectId: string, codec: string): string => keyOf(Buffer.from(objectId, 'hex'), codec as Codec);
 
 function summaryOf(files: readonly ArchivedFile[]): string {
   if (files.length === 0) return 'All objects of this age are published.';

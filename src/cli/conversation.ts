@@ -62,7 +62,7 @@ export const conversationCommand: Command = {
       return 0;
     };
     return withReader(call, (reader) =>
-      withLake(call, reader, 'all', async (lake) => {
+      withLake(call, reader, { columns: 'all' }, async (lake) => {
         if (lake !== null) await loadConversation(lake, { id, project, since });
         return show(lake?.reader ?? reader);
       }),

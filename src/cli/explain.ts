@@ -105,7 +105,7 @@ async function explainTrace(call: Call, id: string): Promise<ExitCode> {
   const project = call.values.text('project') ?? null;
   const since = sinceOf(call.values, Date.now());
   await withReader(call, (reader) =>
-    withLake<ExitCode>(call, reader, 'all', async (lake) => {
+    withLake<ExitCode>(call, reader, { columns: 'all' }, async (lake) => {
       if (lake !== null) await loadTrace(lake, { id, project, since });
       const every = lake?.reader ?? reader;
       const key = await findTrace(every, id, project);

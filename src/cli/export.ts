@@ -69,7 +69,7 @@ export const exportCommand: Command = {
       let complete = false;
       try {
         const job = { call, what, as, period, output };
-        const rows = await withLake(call, reader, 'all', async (lake) => {
+        const rows = await withLake(call, reader, { columns: 'all' }, async (lake) => {
           if (lake === null) return inSnapshot(reader, () => writeAll({ ...job, reader }));
           await loadArchived(lake, job);
           return writeAll({ ...job, reader: lake.reader });

@@ -1,15 +1,14 @@
 /**
- * Archived days for the commands that read stored telemetry. A command asks for the rows that it needs; they are read
- * in its own process, and its queries then see them beside those of PostgreSQL.
+ * Archived days and records of objects for the commands that read stored telemetry. A command asks for the rows that it
+ * needs; they are read in its own process, and its queries then see them beside those of PostgreSQL.
  */
 import { rm } from 'node:fs/promises';
 import { Duck, MissingPackage } from '../archive/duckdb.ts';
-import { IS_OF_TABLES } from '../component/archived-day.ts';
+import { WAITING_PARTS } from '../component/archived-day.ts';
 import { type ArchivedFile, readPlace } from '../archive/reading/archived-files.ts';
 import {
   ArchivedRows,
   beginSnapshot,
-  type ColumnChoice,
   endSnapshot,
   type FoundTrace,
   IS_CHOSEN,
@@ -17,10 +16,13 @@ import {
   type NewestTraces,
   type Wanted,
 } from '../archive/reading/archived-rows.ts';
+import type { ColumnChoice } from '../archive/reading/column-choice.ts';
 import { COMBINED } from '../archive/reading/combined-tables.ts';
+import { makePartFiles } from '../archive/reading/part-files.ts';
+import { type PartScope, WaitingParts } from '../archive/reading/waiting-parts.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { readViews } from '../extensions/postgres/schema-state.ts';
-import { openPlace } from './archive-place.ts';
+import { findObjectsOptions, keyOfObject, openPlace } from './archive-place.ts';
 import { makeWorkFolder } from './archive-work.ts';
 import type { Call } from './command.ts';
 import type { Options } from './options.ts';
@@ -29,13 +31,16 @@ import { formatBytes, plural } from './view/format.ts';
 
 /** Of DuckDB, which sorts and filters rows. The process needs some 250 MiB more. */
 const MEMORY_BYTES = 512 * 2 ** 20;
+/** Compressed bytes of objects that one command reads, unless it says otherwise. */
+const MOST_PART_BYTES = 256 * 2 ** 20;
+const NS_PER_MS = 1_000_000n;
 
 export const LAKE_OPTION = {
   lake: {
     type: 'text',
     value: 'DIR',
-    description: 'The folder or bucket with archived days',
-    otherwise: 'where `sluice archive` wrote last',
+    description: 'The folder or bucket with archived days, or with objects',
+    otherwise: 'where they were written last',
   },
 } as const satisfies Options;
 
@@ -45,27 +50,33 @@ export const LAKE_SEARCH_OPTIONS = {
   since: { type: 'text', value: 'DURATION', description: 'Search archived days of this time only' },
 } as const satisfies Options;
 
-/** Runs `work` within one snapshot of the database. Null: no day is archived and dropped. */
+/** Runs `work` within one snapshot of the database. Null: PostgreSQL has all records. */
 export async function withLake<Result>(
   call: Call,
   reader: Reader,
-  columns: ColumnChoice,
+  choice: Pick<Context, 'columns' | 'mostPartBytes'>,
   work: (lake: Lake | null) => Promise<Result>,
 ): Promise<Result> {
-  const [row] = await reader.query(
-    `SELECT EXISTS (SELECT FROM sluice.lake_jobs WHERE state = 'published' AND ${IS_OF_TABLES}) AS found`,
-  );
-  if (row?.['found'] !== true) return work(null);
   const session = sessionOf(reader);
+  if (!(await isSet(session, HAS_OTHERS))) return work(null);
   const files = await beginSnapshot(session);
-  const lake = new Lake({ call, reader, session, columns }, files);
+  const hasParts = await isSet(session, HAS_PARTS);
+  const lake = new Lake({ call, reader, session, ...choice, hasParts }, files);
   try {
-    return await work(files.length === 0 ? null : lake);
+    return await work(files.length === 0 && !hasParts ? null : lake);
   } finally {
     await lake.close();
     // The connection may be gone.
     await endSnapshot(session).catch(() => undefined);
   }
+}
+
+const HAS_PARTS = `SELECT EXISTS (SELECT FROM ${WAITING_PARTS} p) AS found`;
+const HAS_OTHERS = `SELECT EXISTS (SELECT FROM sluice.lake_jobs WHERE state = 'published')
+  OR EXISTS (SELECT FROM ${WAITING_PARTS} p) AS found`;
+
+async function isSet({ query }: LakeSession, question: string): Promise<boolean> {
+  return (await query(question)).rows[0]?.['found'] === true;
 }
 
 const sessionOf = ({ query, copyIn }: Reader): LakeSession => ({
@@ -82,6 +93,10 @@ interface Context {
   readonly reader: Reader;
   readonly session: LakeSession;
   readonly columns: ColumnChoice;
+  /** Whether some records are in objects only. */
+  readonly hasParts: boolean;
+  /** Compressed bytes of objects that are read; left out: as many as a command may read. */
+  readonly mostPartBytes?: number;
 }
 
 /** What is open while archived rows are read. */
@@ -98,15 +113,64 @@ export interface Unread {
 }
 
 export class Lake {
-  /** The files with records that PostgreSQL does not have, the newest day first. */
-  readonly files: readonly ArchivedFile[];
   readonly #context: Context;
+  #files: readonly ArchivedFile[];
   #opened: Opened | null = null;
   #unread: Unread | null = null;
+  #leftNs: bigint | null = null;
+  readonly #requests = { parts: 0, bytes: 0 };
 
   constructor(context: Context, files: readonly ArchivedFile[]) {
     this.#context = context;
-    this.files = files;
+    this.#files = files;
+  }
+
+  /** The files with records that PostgreSQL may not have, the newest day first. */
+  get files(): readonly ArchivedFile[] {
+    return this.#files;
+  }
+
+  /** The requests whose records are in objects only, for `include`. */
+  async findParts(scope: PartScope): Promise<WaitingParts | null> {
+    const { hasParts, session } = this.#context;
+    return hasParts ? WaitingParts.find(session.query, scope) : null;
+  }
+
+  /** Adds the records of further requests to `files`, as files of this machine. */
+  async include(waiting: WaitingParts, mostBytes: number): Promise<void> {
+    const parts = waiting.take(mostBytes);
+    if (parts.length === 0 || this.#unread !== null) return;
+    const opened = (this.#opened ??= await this.#open([]));
+    if (opened === null) return;
+    const { duck, store, folder } = opened;
+    const { columns } = this.#context;
+    const work = { source: { store, keyOf: keyOfObject }, duck, folder, columns };
+    const made = await makePartFiles(work, parts, waiting.scope.traces);
+    // Files of the lake come first.
+    this.#files = [...this.#files, ...made].sort((a, b) => (a.day < b.day ? 1 : a.day > b.day ? -1 : 0));
+    this.#requests.parts += parts.length;
+    this.#requests.bytes += parts.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  /** As `include`, of all that a command may read. It says which are left out. */
+  async includeParts(scope: PartScope): Promise<void> {
+    const waiting = await this.findParts(scope);
+    if (waiting === null) return;
+    await this.include(waiting, this.#context.mostPartBytes ?? MOST_PART_BYTES);
+    if (this.#unread === null && waiting.leftNs !== null) this.leaveOut(waiting.leftNs);
+  }
+
+  /** Says that requests which arrived until this time are not read. */
+  leaveOut(ns: bigint): void {
+    this.#leftNs = ns;
+    this.#context.call.terminal.say(
+      `Requests that arrived until ${new Date(Number(ns / NS_PER_MS)).toISOString()} are left out: their objects are too many to read.\n  hint: Publish them with \`sluice compact\`, or ask for one project or a shorter time.`,
+    );
+  }
+
+  /** The arrival of the newest request that was left out, in nanoseconds; null: none was. */
+  get leftNs(): bigint | null {
+    return this.#leftNs;
   }
 
   /** Queries see the rows that were loaded before the last `complete`. */
@@ -146,6 +210,11 @@ export class Lake {
     return (await (await this.#rowsFor(wanted))?.findValues(wanted, column, limit)) ?? [];
   }
 
+  /** Removes the rows that were loaded, so that they can be loaded with those of further requests. */
+  async clear(): Promise<void> {
+    await this.#opened?.rows.clear();
+  }
+
   async complete(): Promise<void> {
     await this.#opened?.rows.complete();
   }
@@ -159,9 +228,14 @@ export class Lake {
     await store.close();
     await rm(folder, { recursive: true, force: true });
     const { days, files, bytes } = rows.figures;
-    this.#context.call.terminal.say(
-      `Read ${plural(days, 'archived day')}: ${formatBytes(bytes)} of ${plural(files, 'file')} in ${store.url}.`,
-    );
+    const { parts, bytes: partBytes } = this.#requests;
+    const { terminal } = this.#context.call;
+    if (files > 0 || parts === 0)
+      terminal.say(
+        `Read ${plural(days, 'archived day')}: ${formatBytes(bytes)} of ${plural(files, 'file')} in ${store.url}.`,
+      );
+    if (parts > 0)
+      terminal.say(`Read ${plural(parts, 'request')} in objects: ${formatBytes(partBytes)} in ${store.url}.`);
   }
 
   async #rowsFor({ files }: Wanted): Promise<ArchivedRows | null> {
@@ -171,8 +245,13 @@ export class Lake {
   }
 
   async #open(files: readonly ArchivedFile[]): Promise<Opened | null> {
-    const { call, session, columns } = this.#context;
-    const place = call.values.text('lake') ?? (await readPlace(session.query));
+    const { call, session, columns, reader, hasParts } = this.#context;
+    const place =
+      call.values.text('lake') ??
+      (hasParts ? findObjectsOptions(reader.config)?.to : null) ??
+      (await readPlace(session.query)) ??
+      findObjectsOptions(reader.config)?.to ??
+      null;
     if (place === null) return this.#refuse(files, 'no run has recorded where they are', 'Name it with --lake DIR.');
     const store = openPlace(call, place);
     const folder = await makeWorkFolder(call.process);
@@ -189,11 +268,13 @@ export class Lake {
     return { rows, duck, store, folder };
   }
 
+  /** `files`: that were wanted; none when objects were. */
   #refuse(files: readonly ArchivedFile[], why: string, hint: string): null {
     this.#unread = { why, hint };
     const days = files.map(({ day }) => day).sort();
     const range = days[0] === days.at(-1) ? `${days[0]}` : `${days[0]} to ${days.at(-1)}`;
-    this.#context.call.terminal.say(`Archived days (${range}) are not read: ${why}\n  hint: ${hint}`);
+    const what = days.length === 0 ? 'Records in objects' : `Archived days (${range})`;
+    this.#context.call.terminal.say(`${what} are not read: ${why}\n  hint: ${hint}`);
     return null;
   }
 }

@@ -1,4 +1,5 @@
 /** `sluice restore-day DAY`: brings an archived day back into PostgreSQL. */
+import { IS_OF_TABLES } from '../component/archived-day.ts';
 import { parseMoment } from '../component/moment.ts';
 import { lockArchive, unlockArchive } from '../archive/archive.ts';
 import { LAKE_TABLES, type LakeSignal } from '../archive/lake-table.ts';
@@ -52,6 +53,7 @@ export const restoreDayCommand: Command = {
     const untilMs = Date.now() + periodOf(values);
     return withDatabase(call, 'write', async (database, { config, options }) => {
       const configured = findArchiveOptions(config);
+      await refuseObjects(database);
       const from = values.text('from') ?? configured?.to;
       if (from === undefined)
         throw new UsageError('name the archive', 'as --from /archive or --from s3://bucket/prefix');
@@ -76,6 +78,16 @@ export const restoreDayCommand: Command = {
     });
   },
 };
+
+/** Their lake has days of objects only. */
+async function refuseObjects(database: Database): Promise<void> {
+  const { rows } = await database.query(`SELECT FROM sluice.lake_jobs WHERE NOT ${IS_OF_TABLES} LIMIT 1`);
+  if (rows.length > 0)
+    throw new UserError(
+      'the files of this lake are of objects, which are not brought back into PostgreSQL',
+      'Nothing has to be restored: the commands and the console read the files. For SQL, use DuckDB (docs/archive.md).',
+    );
+}
 
 /** A day that has ended. */
 function dayOfWord(word: string | undefined): string {

@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import type { ColumnChoice } from '../archive/reading/archived-rows.ts';
+import type { ColumnChoice } from '../archive/reading/column-choice.ts';
 import type { PostgresReader } from '../component/capabilities/postgres-reader.ts';
 import { Administration } from '../extensions/postgres/administration.ts';
 import type { Database } from '../extensions/postgres/database.ts';
@@ -22,6 +22,8 @@ import { type Reader, rowsByCursor, withReader } from './reader.ts';
 const BY = { id: null, name: 'the console' } as const;
 /** Of a reply. Larger ones are for the commands. */
 const MOST_BYTES = 32 * 1024 * 1024;
+/** Compressed bytes of objects that are read for an answer, so that it comes in time. */
+const MOST_PART_BYTES = 32 * 1024 * 1024;
 
 export interface ArchivedWork {
   readonly columns: ColumnChoice;
@@ -32,10 +34,10 @@ export interface ArchivedWork {
 /** Until the input ends. */
 export const serveArchived = (call: Call, { columns, load }: ArchivedWork): Promise<ExitCode> =>
   withReader(call, (reader, database) =>
-    withLake<ExitCode>(call, reader, columns, async (lake) => {
+    withLake<ExitCode>(call, reader, { columns, mostPartBytes: MOST_PART_BYTES }, async (lake) => {
       const { stdin, stdout } = call.process;
       if (lake === null) await reader.query('BEGIN READ ONLY');
-      const archivedFrom = lake === null ? null : await load(lake);
+      const archivedFrom = lake === null ? null : latestOf(await load(lake), lake.leftNs);
       const serving = { database, reader: cursorReader(lake?.reader ?? reader), archivedFrom };
       for await (const line of createInterface({ input: stdin })) {
         const question = JSON.parse(line) as ArchivedQuestion;
@@ -46,6 +48,8 @@ export const serveArchived = (call: Call, { columns, load }: ArchivedWork): Prom
       return 0;
     }),
   );
+
+const latestOf = (a: bigint | null, b: bigint | null): bigint | null => (a === null || (b !== null && b > a) ? b : a);
 
 const refusalOf = ({ why, hint }: Unread): ArchivedAnswer => ({
   refusal: {

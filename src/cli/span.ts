@@ -57,7 +57,7 @@ export const spanCommand: Command = {
     const trace = values.text('trace') ?? null;
     const since = sinceOf(values, Date.now());
     return withReader(call, (reader) =>
-      withLake<ExitCode>(call, reader, 'all', async (lake) => {
+      withLake<ExitCode>(call, reader, { columns: 'all' }, async (lake) => {
         if (lake !== null) await loadSpan(lake, { id, trace, project, since });
         const every = lake?.reader ?? reader;
         const key = await findSpan(every, id, {

@@ -1,8 +1,9 @@
 /** `sluice trace ID`: one trace as a waterfall. */
+import { UserError } from '../errors.ts';
 import { loadTrace } from './archived-trace.ts';
 import type { Command, ExitCode } from './command.ts';
 import { explainMissing } from './content-capture.ts';
-import { LAKE_SEARCH_OPTIONS, withLake } from './lake.ts';
+import { LAKE_SEARCH_OPTIONS, type Unread, withLake } from './lake.ts';
 import { onlyWord } from './project.ts';
 import { limitOf, type Reader, READER_OPTIONS, sinceOf, withReader } from './reader.ts';
 import type { Terminal } from './terminal.ts';
@@ -45,9 +46,11 @@ export const traceCommand: Command = {
     const lineLimit = limitOf(values, MOST_SPANS);
     const project = values.text('project') ?? null;
     const since = sinceOf(values, Date.now());
-    const show = async (reader: Reader): Promise<ExitCode> => {
+    const show = async (reader: Reader, unread: Unread | null): Promise<ExitCode> => {
       const key = await findTrace(reader, id, project);
       const record = await readTrace(reader, key, MOST_SPANS);
+      if (unread !== null && record.spans.length + record.logs.length === 0)
+        throw new UserError('the records of the trace are not in PostgreSQL, and are not read', unread.hint);
       if (values.flag('json')) {
         const content = values.flag('content') ? await allContent(reader, record) : null;
         terminal.print(asJson(traceData(record, content)));
@@ -60,9 +63,9 @@ export const traceCommand: Command = {
       return 0;
     };
     return withReader(call, (reader) =>
-      withLake(call, reader, 'all', async (lake) => {
+      withLake(call, reader, { columns: 'all' }, async (lake) => {
         if (lake !== null) await loadTrace(lake, { id, project, since });
-        return show(lake?.reader ?? reader);
+        return show(lake?.reader ?? reader, lake?.unread ?? null);
       }),
     );
   },

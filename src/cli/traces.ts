@@ -1,5 +1,8 @@
 /** `sluice traces`: stored traces, newest first, one line each. */
+import type { Config } from '../config/config.ts';
+import { UserError } from '../errors.ts';
 import { loadNewest } from './archived-list.ts';
+import { findObjectsOptions } from './archive-place.ts';
 import { countedUsageOf, TRACE_JOINS } from '../extensions/console/api/trace-rows.ts';
 import type { Call, Command } from './command.ts';
 import { FILTER_OPTION, filterConditions } from './filter-option.ts';
@@ -131,23 +134,42 @@ export const tracesCommand: Command = {
     const since = sinceOf(values, nowMs);
     const limit = limitOf(values, HIGHEST_LIMIT);
     return withReader(call, async (reader) => {
-      if (values.flag('follow')) return follow(reader, call);
+      if (values.flag('follow')) {
+        refuseUnfollowed(reader.config);
+        return follow(reader, call);
+      }
       const columns = values.flag('search') || values.flag('filter') ? 'all' : 'figures';
-      const rows = await withLake(call, reader, columns, async (lake) => {
+      let isUnread = false;
+      const rows = await withLake(call, reader, { columns }, async (lake) => {
         if (lake === null) return readTraces(reader, values, { since, limit });
         const read = () => readTraces(lake.reader, values, { since, limit });
         const project = values.text('project') ?? null;
         await loadNewest(lake, { project, since, limit }, async () =>
           (await read()).map(({ timeNs }) => BigInt(timeNs)),
         );
+        isUnread = lake.unread !== null;
         return read();
       });
       if (values.flag('json')) terminal.print(asJson(rows.map(asData)));
+      else if (rows.length === 0 && isUnread) terminal.print('No traces in PostgreSQL match, and others are not read.');
       else terminal.print(describe(rows, terminal, nowMs));
       return 0;
     });
   },
 };
+
+/** Records of objects are not followed. */
+function refuseUnfollowed(config: Config): void {
+  const isStored = config.service.pipelines.some(
+    ({ signal, exporters }) =>
+      signal !== 'metrics' && exporters.some((id) => config.exporters.get(id)?.definition.type === 'postgres'),
+  );
+  if (isStored || findObjectsOptions(config) === null) return;
+  throw new UserError(
+    'this configuration stores traces in objects only, and --follow shows what arrives in PostgreSQL',
+    'See requests as they arrive with `sluice tap`, and stored traces with `sluice traces`.',
+  );
+}
 
 /** Prints what arrives from now on, and never returns. */
 async function follow(reader: Reader, { values, terminal }: Call): Promise<never> {

@@ -77,7 +77,7 @@ export const usageCommand: Command = {
     const filter = filterOf(values, group.columns);
     const range = { since: sinceOf(values, Date.now()), until: null, project: values.text('project') ?? null };
     return withReader(call, async (reader) => {
-      const [rows, unpriced] = await withLake(call, reader, 'figures', async (lake) => {
+      const [rows, unpriced] = await withLake(call, reader, { columns: 'figures' }, async (lake) => {
         if (lake !== null) await loadUsage(lake, range, filter.hasOwners);
         const both = lake?.reader ?? reader;
         return [await readUsage(both, group.columns, group.order, filter), await readUnpriced(both, filter)] as const;

@@ -39,7 +39,26 @@ export const dayOfNs = (ns: string): string => `(date '1970-01-01' + (${ns} / 86
  * archive seals the partition of a day before it reads it, so a partition with the first seal has all records of its
  * day. One with the seal of a part, or with none, was created after the day had been archived, or dropped.
  */
-export const IS_DROPPED = `NOT EXISTS (
+export const IS_DROPPED = `NOT ${hasPartition(`AND ${hasTrigger('c.oid', [SEAL])}`)}`;
+
+function hasPartition(condition: string): string {
+  return `EXISTS (
     SELECT FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
     WHERE i.inhparent = ('sluice.' || j.signal)::regclass AND c.relname = j.signal || to_char(j.day, '_YYYYMMDD')
-      AND ${hasTrigger('c.oid', [SEAL])})`;
+      ${condition})`;
+}
+
+/**
+ * Whether PostgreSQL may not have all records of a job `j` of `sluice.lake_jobs`. Those of objects are also in the
+ * tables where both exporters store, until the day is dropped.
+ */
+export const MAY_MISS = `CASE WHEN j.${IS_OF_TABLES} THEN ${IS_DROPPED} ELSE NOT (j.in_tables AND ${hasPartition('')}) END`;
+
+/**
+ * Parts whose records are in no file yet, and not in the tables. A compaction that is not published has its parts
+ * still: all its files are recorded at once, so a snapshot sees either its parts here or its files.
+ */
+export const WAITING_PARTS = `(
+    SELECT * FROM sluice.parts WHERE compaction IS NULL AND NOT in_tables
+    UNION ALL SELECT p.* FROM sluice.compactions c JOIN sluice.parts p ON p.compaction = c.id
+    WHERE c.published_at IS NULL AND NOT p.in_tables)`;

@@ -54,13 +54,18 @@ t.test('a day of the tables with files of objects', async (t) => {
   t.equal((await publishedJobs(pgQuery, { table: tableOf('spans'), day: DATE }, null)).length, 1);
 });
 
-t.test('no reader searches the files of objects for a day of the tables', async (t) => {
+t.test('no reader searches the files of objects for a day that the tables have', async (t) => {
+  t.equal((await archivedFiles(pgQuery)).length, 4, 'the tables do not have their records');
+  await query("UPDATE sluice.lake_jobs SET in_tables = true WHERE origin = 'parts'");
+  t.match(await archivedFiles(pgQuery), [{ signal: 'logs', day: '1999-12-31' }], 'the tables do not have the day');
+  await query("UPDATE sluice.lake_jobs SET day = $1 WHERE day = '1999-12-31'", [DATE]);
   t.same(await archivedFiles(pgQuery), []);
   const reader = { prepared: async (text: string, values: readonly unknown[]) => query(text, values) };
   const context = { project: 'project-0', reader, archivedFrom: null } as unknown as RequestContext;
   t.same(await completenessOf(context, 0n), {});
   const readers = new ArchiveReaders({} as never, QUIET);
   t.equal(await readers.mayHave(reader as never, 'ab'.repeat(16), null), false);
+  await query("UPDATE sluice.lake_jobs SET day = '1999-12-31' WHERE id = (SELECT max(id) FROM sluice.lake_jobs)");
 });
 
 t.test('jobs of both origins are planned beside each other, and a replacement keeps the origin', async (t) => {

@@ -1,6 +1,6 @@
-/** The files of the lake with records that PostgreSQL does not have any more, from the ledger of the archive. */
+/** The files of the lake with records that PostgreSQL may not have, from the ledger of the archive. */
 import type { Query } from '../../component/capabilities/postgres.ts';
-import { IS_DROPPED, IS_OF_TABLES } from '../../component/archived-day.ts';
+import { MAY_MISS } from '../../component/archived-day.ts';
 import { keyOf } from '../lake-jobs.ts';
 import type { LakeSignal } from '../lake-table.ts';
 
@@ -15,13 +15,20 @@ export interface ArchivedFile {
   readonly minNs: bigint | null;
   readonly maxNs: bigint | null;
   readonly projects: readonly string[];
+  /** A file of this machine, of records that are in objects only; left out: a file of the lake. */
+  readonly local?: LocalFile;
+}
+
+export interface LocalFile {
+  readonly path: string;
+  readonly columns: ReadonlySet<string>;
 }
 
 /** A day is read from one place: while PostgreSQL has it, it is not read from the lake. */
 const FILES = `
   SELECT id::text, signal, to_char(day, 'YYYY-MM-DD') AS day, records::float8 AS records, bytes::float8 AS bytes,
     min_ns::text AS min_ns, max_ns::text AS max_ns, projects
-  FROM sluice.lake_jobs j WHERE state = 'published' AND ${IS_OF_TABLES} AND ${IS_DROPPED}
+  FROM sluice.lake_jobs j WHERE state = 'published' AND ${MAY_MISS}
   ORDER BY day DESC, id`;
 
 /** The newest day first. */

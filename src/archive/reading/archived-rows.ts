@@ -6,15 +6,22 @@ import { createReadStream } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Query } from '../../component/capabilities/postgres.ts';
-import { CONTENT_COLUMNS } from '../../pdata/content-columns.ts';
 import { UserError } from '../../errors.ts';
 import { type Duck, literal, quoted } from '../duckdb.ts';
 import { conditionOf, type LakeSignal, tableOf } from '../lake-table.ts';
 import { conditionOf as erasureOf, type Erasure, readErasures } from '../requested-erasures.ts';
 import { type ObjectStore, StoreError } from '../../object-store/object-store.ts';
 import { type ArchivedFile, archivedFiles } from './archived-files.ts';
+import { type ColumnChoice, isRead } from './column-choice.ts';
 import { combined, completeTables, createTables } from './combined-tables.ts';
-import { type ColumnValue, copyParts, type Need, type PartialFile, type TraceRange } from './partial-file.ts';
+import {
+  type ColumnValue,
+  conditionOfTraces,
+  copyParts,
+  type Need,
+  type PartialFile,
+  type TraceRange,
+} from './partial-file.ts';
 import { columnNames, lakeNames, textQuery } from './text-rows.ts';
 
 /** Rows that one command copies into the database, as text. They are on its disk until the command ends. */
@@ -24,9 +31,6 @@ export interface LakeSession {
   readonly query: Query;
   copyIn(text: string, blocks: AsyncIterable<Buffer>): Promise<number>;
 }
-
-/** `figures`: without the content and the structured columns, which are most of a file. */
-export type ColumnChoice = 'all' | 'figures';
 
 export interface ArchiveWork {
   readonly session: LakeSession;
@@ -69,12 +73,6 @@ export interface ReadFigures {
   readonly bytes: number;
 }
 
-const LEFT_OUT: ReadonlySet<string> = new Set([
-  ...CONTENT_COLUMNS,
-  ...['events', 'links', 'body', 'status_message', 'resource', 'scope_name', 'scope_version', 'scope_attributes'],
-  ...['trace_state', 'finish_reasons', 'exemplars', 'metadata', 'buckets', 'quantiles', 'description'],
-]);
-
 export class ArchivedRows {
   readonly #work: ArchiveWork;
   readonly #erasures: readonly Erasure[];
@@ -83,6 +81,7 @@ export class ArchivedRows {
   #copiedBytes = 0;
   #readBytes = 0;
   #pending = new Map<LakeSignal, Set<string>>();
+  #hasParts = false;
 
   private constructor(work: ArchiveWork, erasures: readonly Erasure[]) {
     this.#work = work;
@@ -186,8 +185,8 @@ export class ArchivedRows {
       const time = signal === 'spans' ? 'start_time_unix_nano' : 'received_at';
       const columns = new Set([...own, time, ...namedIn(condition, columnNames(signal))]);
       try {
-        const part = await this.copy(file, { ...wanted, columns, compared: columns }, local);
-        const from = `read_parquet(${literal(local)}) WHERE ${condition}`;
+        const part = await this.#copy(file, { ...wanted, columns, compared: columns }, local);
+        const from = `read_parquet(${literal(part.path)}) WHERE ${condition}`;
         if (part.rows > 0) await this.#work.duck.run(statement(from, file));
       } finally {
         await rm(local, { force: true });
@@ -195,13 +194,21 @@ export class ArchivedRows {
     }
   }
 
-  /** Removes rows that PostgreSQL still has, and derives the claims on traces. */
+  /** Removes all rows that were copied, and forgets what was chosen. */
+  async clear(): Promise<void> {
+    await this.#work.session.query('TRUNCATE pg_temp.lake_spans, pg_temp.lake_logs, pg_temp.lake_metric_points');
+    await this.#work.duck.run('DROP TABLE IF EXISTS taken');
+    this.#pending = new Map();
+  }
+
+  /** Removes rows that PostgreSQL still has and spans that were sent again, and derives the claims on traces. */
   async complete(): Promise<void> {
     const { session, columns } = this.#work;
     const { query } = session;
     for (const [signal, days] of this.#pending)
       for (const day of days) await removeStored(query, namesOf(signal, columns), { signal, day });
     this.#pending = new Map();
+    if (this.#hasParts) await query(REMOVE_REPEATED);
     await completeTables(query);
   }
 
@@ -224,14 +231,15 @@ export class ArchivedRows {
     try {
       const conditions = this.#conditionOf(wanted, signal);
       const columns = lakeNames(names);
-      const part = await this.copy(file, { ...wanted, columns, compared: namedIn(conditions, columns) }, local);
+      const part = await this.#copy(file, { ...wanted, columns, compared: namedIn(conditions, columns) }, local);
       if (part.rows === 0) return 0;
-      const from = `read_parquet(${literal(local)})`;
+      const from = `read_parquet(${literal(part.path)})`;
       await duck.run(textQuery({ signal, names, present: part.columns, from, where: conditions }, text));
       this.#copiedBytes += (await stat(text)).size;
       if (this.#copiedBytes > MAX_COPIED_BYTES) throw new TooMuchArchived();
       const list = names.map(quoted).join(', ');
       const rows = await session.copyIn(`COPY pg_temp.lake_${signal} (${list}) FROM STDIN`, createReadStream(text));
+      this.#hasParts ||= file.local !== undefined && rows > 0;
       if (rows > 0) this.#pending.set(signal, (this.#pending.get(signal) ?? new Set()).add(day));
       return rows;
     } finally {
@@ -239,9 +247,10 @@ export class ArchivedRows {
     }
   }
 
-  /** Copies the parts of a file that may have wanted rows to `path`. */
-  async copy({ key, bytes, day }: ArchivedFile, need: Need, path: string): Promise<PartialFile> {
+  /** Copies the parts of a file that may have wanted rows to `path`. A file of this machine is read at its place. */
+  async #copy({ key, bytes, day, records, local }: ArchivedFile, need: Need, path: string): Promise<PartialFile> {
     const { store, duck } = this.#work;
+    if (local !== undefined) return { path: local.path, columns: local.columns, rows: records };
     this.#days.add(day);
     this.#files.add(key);
     const count = (read: number): void => void (this.#readBytes += read);
@@ -278,6 +287,14 @@ export async function beginSnapshot({ query }: LakeSession): Promise<readonly Ar
 
 export const endSnapshot = async ({ query }: LakeSession): Promise<void> => void (await query('ROLLBACK'));
 
+/** A span that was sent again in other bytes can be in several objects, and in a file. The first one is shown. */
+const REMOVE_REPEATED = `
+  DELETE FROM pg_temp.lake_spans l USING (
+    SELECT ctid AS place, row_number() OVER (
+      PARTITION BY project, trace_id, span_id, start_time_unix_nano ORDER BY received_at, ctid) AS copy
+    FROM pg_temp.lake_spans
+  ) r WHERE l.ctid = r.place AND r.copy > 1`;
+
 /** A condition of DuckDB: the row is of a trace that `chooseTraces` found. */
 export const IS_CHOSEN = '(project, trace_id) IN (SELECT (project, trace_id) FROM chosen)';
 
@@ -286,7 +303,7 @@ const namedIn = (condition: string, names: Iterable<string>): ReadonlySet<string
   new Set([...names].filter((name) => condition.includes(name)));
 
 const namesOf = (signal: LakeSignal, columns: ColumnChoice): readonly string[] =>
-  columnNames(signal).filter((name) => columns === 'all' || !LEFT_OUT.has(name));
+  columnNames(signal).filter((name) => isRead(columns, name));
 
 function conditionsOf({ project, traces, equal }: Wanted): readonly string[] {
   return [
@@ -294,13 +311,6 @@ function conditionsOf({ project, traces, equal }: Wanted): readonly string[] {
     ...(traces === null ? [] : [conditionOfTraces(traces)]),
     ...(equal === undefined ? [] : [`${quoted(equal.column)} = ${literal(equal.value)}`]),
   ];
-}
-
-function conditionOfTraces(traces: readonly TraceRange[]): string {
-  if (traces.every(({ from, to }) => from === to))
-    return `trace_id IN (${traces.map(({ from }) => literal(from)).join(', ')})`;
-  const ranges = traces.map(({ from, to }) => `trace_id BETWEEN ${literal(from)} AND ${literal(to)}`);
-  return `(${ranges.join(' OR ')})`;
 }
 
 /**

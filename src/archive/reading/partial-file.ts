@@ -29,6 +29,14 @@ export interface TraceRange {
   readonly to: string;
 }
 
+/** A condition of DuckDB. */
+export function conditionOfTraces(traces: readonly TraceRange[]): string {
+  if (traces.every(({ from, to }) => from === to))
+    return `trace_id IN (${traces.map(({ from }) => literal(from)).join(', ')})`;
+  const ranges = traces.map(({ from, to }) => `trace_id BETWEEN ${literal(from)} AND ${literal(to)}`);
+  return `(${ranges.join(' OR ')})`;
+}
+
 export interface ColumnValue {
   readonly column: string;
   readonly value: string;
@@ -48,6 +56,7 @@ export interface Need {
 }
 
 export interface PartialFile {
+  readonly path: string;
   /** The columns of the file that were wanted and are there: files of earlier versions have fewer. */
   readonly columns: ReadonlySet<string>;
   /** Rows of the copied row groups; 0: no copy was made. */
@@ -79,7 +88,7 @@ export async function copyParts(source: Source, need: Need, { duck, path }: { du
     const columns = new Set([...need.columns].filter((name) => footer.groups[0]?.columns.has(name)));
     for (const span of joined(groups.flatMap((group) => spansOf(group, columns)))) await copySpan(source, file, span);
     await writeFooter(file, source, footer, groups);
-    const result: PartialFile = { columns, rows: groups.reduce((sum, { rows }) => sum + rows, 0) };
+    const result: PartialFile = { path, columns, rows: groups.reduce((sum, { rows }) => sum + rows, 0) };
     return result;
   } finally {
     await file.close();

@@ -4,7 +4,7 @@
  * for them until it is idle or old.
  */
 import type { CommandSession, OwnCommands } from '../../../component/capabilities/own-commands.ts';
-import { dayOfNs, IS_DROPPED, IS_OF_TABLES, NEAR_NS } from '../../../component/archived-day.ts';
+import { dayOfNs, MAY_MISS, NEAR_NS, WAITING_PARTS } from '../../../component/archived-day.ts';
 import type { Logger } from '../../../component/logger.ts';
 import { CONSOLE_ERRORS, ConsoleError, type ConsoleErrorCode } from '../errors.ts';
 import type { ArchivedDays, BytesReply, Caller, DownloadReply, Reply, RequestContext, RequestReader } from './route.ts';
@@ -69,15 +69,20 @@ const LATEST_NS = '9000000000000000000';
 const ARRIVED = '(extract(epoch FROM t.created_at) * 1000)::int8 * 1000000';
 const FIRST = `(greatest(coalesce(t.first_ns, ${ARRIVED}), ${NEAR_NS}) - ${NEAR_NS})`;
 const LAST = `(least(coalesce(t.last_ns, ${ARRIVED}), ${LATEST_NS}) + ${NEAR_NS})`;
-/** Without its claim, which expires after its records, a trace may be on any archived day. */
+/** Without its claim, which expires after its records, a trace may be on any archived day, but not in objects only. */
 const IS_ARCHIVED = `
   SELECT EXISTS (
     SELECT FROM sluice.lake_jobs j
     LEFT JOIN sluice.traces t ON t.trace_id = $1::bytea AND ($2::text IS NULL OR t.project = $2::text)
-    WHERE j.state = 'published' AND j.${IS_OF_TABLES} AND j.signal <> 'metric_points' AND ($2::text IS NULL OR $2::text = ANY (j.projects))
+    WHERE j.state = 'published' AND j.signal <> 'metric_points' AND ($2::text IS NULL OR $2::text = ANY (j.projects))
       AND (t.trace_id IS NULL OR j.day BETWEEN ${dayOfNs(FIRST)} AND ${dayOfNs(LAST)}
         OR (j.min_ns <= ${LAST} AND j.max_ns >= ${FIRST}))
-      AND ${IS_DROPPED}) AS archived`;
+      AND ${MAY_MISS}
+  ) OR EXISTS (
+    SELECT FROM sluice.traces t JOIN ${WAITING_PARTS} p ON p.project = t.project AND p.signal IN ('spans', 'logs')
+    WHERE t.trace_id = $1::bytea AND ($2::text IS NULL OR t.project = $2::text)
+      AND p.received_at >= t.created_at - interval '1 hour'
+      AND (p.last_ns IS NULL OR p.last_ns >= ${FIRST}) AND (p.first_ns IS NULL OR p.first_ns <= ${LAST})) AS archived`;
 
 /** The trace of a request that may need the lake, else null. The APIs of others take ids without leading zeros. */
 export function archivedTraceOf({ route, parameters }: Match): string | null {
