@@ -30,10 +30,13 @@ export const longNumber = (value: Json): string | null =>
 /** A number that keeps these digits. */
 export const exactNumber = (digits: string): Json => MARK + digits;
 
+/** Whether a number of this JSON text may have more digits than `JSON.parse` keeps. */
+export const hasLongNumbers = (text: string): boolean => LONG_NUMBER.test(text);
+
 /** Any JSON text; undefined: it is not valid. */
 export function parseJson(text: string): Json | undefined {
   try {
-    return JSON.parse(LONG_NUMBER.test(text) ? markNumbers(text) : text) as Json;
+    return JSON.parse(hasLongNumbers(text) ? markNumbers(text) : text) as Json;
   } catch {
     return undefined;
   }

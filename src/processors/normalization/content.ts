@@ -63,7 +63,8 @@ function setPart(view: RecordView, slot: number, rule: Rule, row: number): boole
   for (const path of rule.paths ?? []) {
     const value = view.reader.value(row, path);
     if (value === undefined || value === '' || (Array.isArray(value) && value.length === 0)) continue;
-    const text = view.batch.tables.scratch(typeof value === 'string' ? value : JSON.stringify(value));
+    const part = typeof value === 'string' ? value : view.reader.partAsJson(row, path, value);
+    const text = view.batch.tables.scratch(part);
     if (text === null) return false;
     view.derived.setText(slot, text.offset, text.length, text.flags, row);
     return true;

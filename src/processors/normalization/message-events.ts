@@ -5,6 +5,7 @@
 import type { EventPart } from '../../dialects/dialect.ts';
 import type { AttributeCursor } from '../../pdata/attributes.ts';
 import { CATEGORIES } from '../../pdata/columns.ts';
+import { type Json, jsonText } from '../../pdata/exact-json.ts';
 import * as layout from '../../pdata/layout.ts';
 import { TEXT_COLUMNS, TextCursor } from '../../pdata/text-columns.ts';
 import { setReasons, wordsOf } from './finish-reasons.ts';
@@ -130,8 +131,8 @@ export class MessageEvents {
     if (owner === undefined) return false;
     const bytes = kept.reduce((sum, { row }) => sum + reader.sizeOf(row), 0);
     if (bytes > MAX_LIST_BYTES) return false;
-    const list = kept.map(({ role, row }) => ({ role, content: reader.parse(row) ?? reader.text(row) }));
-    const json = JSON.stringify(list);
+    const list = kept.map(({ role, row }) => ({ role, content: reader.parseExactly(row) ?? reader.text(row) }));
+    const json = jsonText(list as Json);
     if (json.length > MAX_DOCUMENT_BYTES) return false;
     const text = batch.tables.scratch(json);
     if (text === null) return false;

@@ -16,6 +16,7 @@ import * as layout from '../../pdata/layout.ts';
 import { amountOfRow, amountOfValue, countOfRow, countOfValue } from './numbers.ts';
 import { valueAt, valuesAt } from '../../dialects/lookup/paths.ts';
 import { parseDocument } from '../../dialects/lookup/documents.ts';
+import { hasLongNumbers, type Json, jsonText, parseJson } from '../../pdata/exact-json.ts';
 import type { Memory } from '../../pdata/memory.ts';
 import type { Rule } from './rules.ts';
 import type { Words } from './words.ts';
@@ -107,9 +108,16 @@ export class Reader {
       // Senders that write every value as JSON leave some of them unquoted.
       const value = path === '$' ? (this.document(row) ?? this.text(row)) : this.value(row, path);
       if (typeof value === 'string' && value.length > 0) return value;
-      if (typeof value === 'number') return String(value);
+      if (typeof value === 'number') return this.partAsJson(row, path, value);
     }
     return null;
+  }
+
+  /** A part of a document as JSON text. `value` is what `value(row, path)` gave, whose numbers may have lost digits. */
+  partAsJson(row: number, path: string, value: unknown): string {
+    const text = this.#source(row);
+    const exact = hasLongNumbers(text) ? parseJson(text) : undefined;
+    return exact === undefined ? JSON.stringify(value) : jsonText(valueAt(exact, path) as Json);
   }
 
   value(row: number, path: string): unknown {
@@ -125,33 +133,46 @@ export class Reader {
     const known = this.#documents.get(row);
     if (known !== undefined || this.#documents.has(row)) return known;
     if (this.#documents.size >= MAX_DOCUMENTS || this.#parsedBytes > MAX_RECORD_BYTES) return undefined;
-    const document = this.parse(row);
+    const document = this.#mayParse(row) ? parseDocument(this.#source(row)) : undefined;
     this.#documents.set(row, document);
     return document;
   }
 
-  /** The same without keeping the document, for a row that is read once. */
-  parse(row: number): unknown {
-    const bytes = this.sizeOf(row);
-    if (bytes > MAX_DOCUMENT_BYTES) return undefined;
-    this.#parsedBytes += bytes;
-    const { kind, offset, length, flags } = this.#cursor.goto(row);
-    if (kind === layout.KIND_TEXT) return parseDocument(this.#batch.tables.string(offset, length, flags));
-    if (
-      kind === layout.KIND_ARRAY ||
-      kind === layout.KIND_MAP ||
-      kind === layout.KIND_JSON ||
-      kind === layout.KIND_NUMBER_TEXT
-    ) {
-      return parseDocument(this.#batch.jsonOf(row));
-    }
-    return undefined;
+  /**
+   * The same without keeping the document, for a row that is read once. Long numbers are marked: `jsonText` writes them
+   * with every digit.
+   */
+  parseExactly(row: number): unknown {
+    if (!this.#mayParse(row)) return undefined;
+    const text = this.#source(row);
+    const document = parseDocument(text);
+    return document === undefined || !hasLongNumbers(text) ? document : (parseJson(text) ?? document);
   }
 
   /** The bytes of a value in the body; a scalar counts none. */
   sizeOf(row: number): number {
     const { kind, length } = this.#cursor.goto(row);
     return kind === layout.KIND_INT || kind === layout.KIND_DOUBLE || kind === layout.KIND_BOOL ? 0 : length;
+  }
+
+  /** Counts the bytes of a document that is parsed. */
+  #mayParse(row: number): boolean {
+    const bytes = this.sizeOf(row);
+    if (bytes > MAX_DOCUMENT_BYTES) return false;
+    this.#parsedBytes += bytes;
+    return true;
+  }
+
+  /** The text of a document; empty for a value that holds none. */
+  #source(row: number): string {
+    const { kind, offset, length, flags } = this.#cursor.goto(row);
+    if (kind === layout.KIND_TEXT) return this.#batch.tables.string(offset, length, flags);
+    const isRendered =
+      kind === layout.KIND_ARRAY ||
+      kind === layout.KIND_MAP ||
+      kind === layout.KIND_JSON ||
+      kind === layout.KIND_NUMBER_TEXT;
+    return isRendered ? this.#batch.jsonOf(row) : '';
   }
 
   /** NaN if there is no value, or one that is no count: a part of the sum would be missing. */

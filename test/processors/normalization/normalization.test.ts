@@ -563,3 +563,20 @@ t.test('a provider name with a million dots is kept like any unknown one', async
   const attributes = { 'gen_ai.operation.name': 'chat', 'gen_ai.provider.name': 'a.'.repeat(500_000) };
   t.match(normalized.span(attributes)['provider'], /^a\.a\./);
 });
+
+t.test('numbers of a document keep their digits in the columns that show parts of it', async (t) => {
+  const id = '1234567890123456789';
+  const user = normalized.span({ 'mlflow.spanType': '"LLM"', 'mlflow.trace.user': id, 'mlflow.trace.session': id });
+  t.match(user, { user_id: id, conversation_id: id });
+  const message = (role: string): string => `{"role":"${role}","content":{"id":${id},"none":0.1}}`;
+  const part = normalized.span({
+    'logfire.msg': 'chat',
+    request_data: `{"model":"m","messages":[${message('user')}]}`,
+    response_data: `{"message":${message('assistant')}}`,
+  });
+  t.match(part, { input_content: `[${message('user')}]`, output_content: message('assistant') });
+  const event = { name: 'gen_ai.user.message', attributes: { content: `{"id":${id}}` } };
+  const list = normalized.span({ 'gen_ai.operation.name': 'chat' }, { events: [event, event] });
+  const each = `{"role":"user","content":{"id":${id}}}`;
+  t.equal(list['input_content'], `[${each},${each}]`);
+});
