@@ -1,7 +1,7 @@
 /** Agenta. */
 import type { Dialect } from './dialect.ts';
 
-const AGENTA: Dialect = {
+export const AGENTA: Dialect = {
   id: 'agenta',
   scopes: ['agenta*'],
   markers: ['ag.type.node', 'ag.data.*'],
@@ -38,5 +38,3 @@ const AGENTA: Dialect = {
   content: ['ag.data.*', 'ag.meta.request.headers'],
   sources: ['Agenta-AI/agenta: sdks/python'],
 };
-
-export const AGENTA_FAMILY: readonly Dialect[] = [AGENTA];

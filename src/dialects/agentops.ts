@@ -1,7 +1,7 @@
 /** AgentOps. */
 import type { Dialect } from './dialect.ts';
 
-const AGENTOPS: Dialect = {
+export const AGENTOPS: Dialect = {
   id: 'agentops',
   scopes: ['agentops*'],
   markers: ['agentops.span.kind'],
@@ -54,5 +54,3 @@ const AGENTOPS: Dialect = {
   ],
   sources: ['AgentOps-AI/agentops: agentops/semconv'],
 };
-
-export const AGENTOPS_FAMILY: readonly Dialect[] = [AGENTOPS];

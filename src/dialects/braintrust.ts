@@ -1,7 +1,7 @@
 /** The Braintrust SDKs: metrics and metadata as JSON documents. */
 import type { Dialect } from './dialect.ts';
 
-const BRAINTRUST: Dialect = {
+export const BRAINTRUST: Dialect = {
   id: 'braintrust',
   scopes: ['braintrust*'],
   markers: ['braintrust.*'],
@@ -37,5 +37,3 @@ const BRAINTRUST: Dialect = {
   content: ['braintrust.expected', 'braintrust.metadata'],
   sources: ['braintrustdata/braintrust-sdk-java', 'braintrustdata/braintrust-sdk-go'],
 };
-
-export const BRAINTRUST_FAMILY: readonly Dialect[] = [BRAINTRUST];

@@ -1,7 +1,7 @@
 /** Claude Code (log events and spans), and the spans of Anthropic's own clients and platform. */
 import type { Dialect } from './dialect.ts';
 
-const CLAUDE_CODE: Dialect = {
+export const CLAUDE_CODE: Dialect = {
   id: 'claude-code',
   scopes: ['com.anthropic.claude_code', 'com.anthropic.claude_code.*'],
   markers: ['claude_code.*'],
@@ -105,7 +105,7 @@ const CLAUDE_CODE: Dialect = {
   sources: ['Claude Code documentation: monitoring usage'],
 };
 
-const ANTHROPIC_NATIVE: Dialect = {
+export const ANTHROPIC_NATIVE: Dialect = {
   // The view `usage_spans` knows that these spans repeat the call above them.
   id: 'anthropic-native',
   cachedTokens: [{ cached: 'inside' }],
@@ -119,5 +119,3 @@ const ANTHROPIC_NATIVE: Dialect = {
   },
   sources: ['Anthropic platform documentation: api/opentelemetry/spans'],
 };
-
-export const CLAUDE_CODE_FAMILY: readonly Dialect[] = [CLAUDE_CODE, ANTHROPIC_NATIVE];

@@ -1,7 +1,7 @@
 /** AI gateways with names of their own: Cloudflare, Envoy. */
 import type { Dialect } from './dialect.ts';
 
-const CLOUDFLARE: Dialect = {
+export const CLOUDFLARE: Dialect = {
   id: 'cloudflare',
   hints: ['gen_ai.model.provider', 'gen_ai.prompt_json'],
   fields: {
@@ -14,7 +14,7 @@ const CLOUDFLARE: Dialect = {
   sources: ['cloudflare/cloudflare-docs: ai-gateway'],
 };
 
-const ENVOY_AI_GATEWAY: Dialect = {
+export const ENVOY_AI_GATEWAY: Dialect = {
   id: 'envoy-ai-gateway',
   fields: {
     request_model: ['gen_ai.original.model'],
@@ -22,5 +22,3 @@ const ENVOY_AI_GATEWAY: Dialect = {
   cachedTokens: [{ cached: 'inside' }],
   sources: ['envoyproxy/ai-gateway: internal/metrics'],
 };
-
-export const CLOUDFLARE_FAMILY: readonly Dialect[] = [CLOUDFLARE, ENVOY_AI_GATEWAY];

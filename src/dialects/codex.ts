@@ -3,7 +3,7 @@ import type { Dialect } from './dialect.ts';
 
 const TURN = 'codex.turn.token_usage';
 
-const CODEX: Dialect = {
+export const CODEX: Dialect = {
   id: 'codex',
   scopes: ['codex*'],
   markers: ['codex.*'],
@@ -44,5 +44,3 @@ const CODEX: Dialect = {
   content: [{ only: ['codex'], attributes: ['prompt', 'tool_input', 'tool_output'] }],
   sources: ['openai/codex: codex-rs/otel'],
 };
-
-export const CODEX_FAMILY: readonly Dialect[] = [CODEX];

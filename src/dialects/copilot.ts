@@ -1,7 +1,7 @@
 /** GitHub Copilot in the editor, on the command line and as an SDK. */
 import type { Dialect } from './dialect.ts';
 
-const COPILOT: Dialect = {
+export const COPILOT: Dialect = {
   id: 'copilot',
   markers: ['copilot_chat.*', 'github.copilot.*'],
   services: ['copilot-chat', 'github-copilot'],
@@ -22,5 +22,3 @@ const COPILOT: Dialect = {
   ],
   sources: ['microsoft/vscode-copilot-chat: docs/monitoring'],
 };
-
-export const COPILOT_FAMILY: readonly Dialect[] = [COPILOT];

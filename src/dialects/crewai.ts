@@ -1,7 +1,7 @@
 /** CrewAI's own telemetry; mostly it arrives through other instrumentations. */
 import type { Dialect } from './dialect.ts';
 
-const CREWAI: Dialect = {
+export const CREWAI: Dialect = {
   id: 'crewai',
   scopes: ['crewai.telemetry'],
   hints: ['crewai_version'],
@@ -21,5 +21,3 @@ const CREWAI: Dialect = {
   ],
   sources: ['crewAIInc/crewAI: lib'],
 };
-
-export const CREWAI_FAMILY: readonly Dialect[] = [CREWAI];

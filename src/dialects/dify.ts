@@ -1,7 +1,7 @@
 /** Dify. */
 import type { Dialect } from './dialect.ts';
 
-const DIFY: Dialect = {
+export const DIFY: Dialect = {
   id: 'dify',
   scopes: ['dify*'],
   markers: ['gen_ai.framework=dify'],
@@ -14,5 +14,3 @@ const DIFY: Dialect = {
 
   sources: ['langgenius/dify: api/extensions/otel'],
 };
-
-export const DIFY_FAMILY: readonly Dialect[] = [DIFY];

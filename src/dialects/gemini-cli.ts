@@ -1,7 +1,7 @@
 /** The Gemini command line and its fork Qwen Code: the same call as up to three records. */
 import type { Dialect } from './dialect.ts';
 
-const GEMINI_CLI: Dialect = {
+export const GEMINI_CLI: Dialect = {
   id: 'gemini-cli',
   scopes: ['gemini-cli'],
   markers: ['gemini_cli.*'],
@@ -30,7 +30,7 @@ const GEMINI_CLI: Dialect = {
   sources: ['google-gemini/gemini-cli: packages/core/src/telemetry'],
 };
 
-const QWEN_CODE: Dialect = {
+export const QWEN_CODE: Dialect = {
   id: 'qwen-code',
   scopes: ['qwen-code'],
   markers: ['qwen-code.*'],
@@ -45,5 +45,3 @@ const QWEN_CODE: Dialect = {
   reasoningOutside: true,
   sources: ['QwenLM/qwen-code'],
 };
-
-export const GEMINI_CLI_FAMILY: readonly Dialect[] = [GEMINI_CLI, QWEN_CODE];

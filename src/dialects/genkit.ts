@@ -1,7 +1,7 @@
 /** Genkit: names with colons, usage inside the output document. */
 import type { Dialect } from './dialect.ts';
 
-const GENKIT: Dialect = {
+export const GENKIT: Dialect = {
   id: 'genkit',
   scopes: ['genkit-tracer', 'genkit-go'],
   markers: ['genkit:*'],
@@ -107,5 +107,3 @@ const GENKIT: Dialect = {
   content: ['genkit:error', 'genkit:metadata:context'],
   sources: ['firebase/genkit: js/core/src/tracing'],
 };
-
-export const GENKIT_FAMILY: readonly Dialect[] = [GENKIT];

@@ -24,7 +24,7 @@ function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-const GOOGLE_ADK: Dialect = {
+export const GOOGLE_ADK: Dialect = {
   id: 'google-adk',
   scopes: ['gcp.vertex.agent'],
   markers: ['gcp.vertex.agent.*', 'gen_ai.system=gcp.vertex.agent'],
@@ -60,5 +60,3 @@ const GOOGLE_ADK: Dialect = {
   content: [REQUEST, RESPONSE, 'gcp.vertex.agent.data', 'gen_ai.tool_definitions'],
   sources: ['google/adk-python: src/google/adk/telemetry', 'google/adk-java', 'google/adk-go'],
 };
-
-export const GOOGLE_ADK_FAMILY: readonly Dialect[] = [GOOGLE_ADK];

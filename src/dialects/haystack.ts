@@ -16,7 +16,7 @@ const usage = (paths: readonly string[]): readonly Source[] => [
   },
 ];
 
-const HAYSTACK: Dialect = {
+export const HAYSTACK: Dialect = {
   id: 'haystack',
   markers: ['haystack.component.*', 'haystack.pipeline.*'],
   fields: {
@@ -71,5 +71,3 @@ const HAYSTACK: Dialect = {
   cachedTokens: [{ providers: ['anthropic', 'aws.bedrock'], cached: 'outside' }, { cached: 'inside' }],
   sources: ['deepset-ai/haystack: haystack/tracing', 'recorded from haystack-ai 2.20'],
 };
-
-export const HAYSTACK_FAMILY: readonly Dialect[] = [HAYSTACK];

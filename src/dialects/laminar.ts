@@ -1,7 +1,7 @@
 /** Laminar: a fork of OpenLLMetry with additions. */
 import type { Dialect } from './dialect.ts';
 
-const LAMINAR: Dialect = {
+export const LAMINAR: Dialect = {
   id: 'laminar',
   scopes: ['lmnr.tracer', 'lmnr*'],
   markers: ['lmnr.span.*', 'lmnr.association.properties.*'],
@@ -39,5 +39,3 @@ const LAMINAR: Dialect = {
   content: ['lmnr.sdk.raw.response', 'lmnr.internal.trace_input', 'lmnr.internal.trace_output'],
   sources: ['lmnr-ai/lmnr: app-server/src/traces/span_attributes.rs'],
 };
-
-export const LAMINAR_FAMILY: readonly Dialect[] = [LAMINAR];

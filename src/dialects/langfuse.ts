@@ -1,7 +1,7 @@
 /** The Langfuse SDKs: usage and cost as JSON documents, token counts as buckets that do not overlap. */
 import type { Dialect } from './dialect.ts';
 
-const LANGFUSE: Dialect = {
+export const LANGFUSE: Dialect = {
   id: 'langfuse',
   namedBySpan: ['execute_tool', 'invoke_agent'],
   scopes: ['langfuse-sdk'],
@@ -149,5 +149,3 @@ const LANGFUSE: Dialect = {
     'langfuse/langfuse-js: packages/core/src/constants.ts',
   ],
 };
-
-export const LANGFUSE_FAMILY: readonly Dialect[] = [LANGFUSE];

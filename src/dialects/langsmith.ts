@@ -1,7 +1,7 @@
 /** The OpenTelemetry exporters of LangSmith: whole inputs and outputs on every run. */
 import type { Dialect } from './dialect.ts';
 
-const LANGSMITH: Dialect = {
+export const LANGSMITH: Dialect = {
   id: 'langsmith',
   namedBySpan: ['execute_tool', 'invoke_agent', 'retrieval'],
   scopes: ['langsmith'],
@@ -109,5 +109,3 @@ const LANGSMITH: Dialect = {
     'langchain-ai/langsmith-sdk: js/src/experimental/otel',
   ],
 };
-
-export const LANGSMITH_FAMILY: readonly Dialect[] = [LANGSMITH];

@@ -1,7 +1,7 @@
 /** Langtrace. */
 import type { Dialect } from './dialect.ts';
 
-const LANGTRACE: Dialect = {
+export const LANGTRACE: Dialect = {
   id: 'langtrace',
   scopes: ['langtrace_python_sdk*'],
   markers: ['langtrace.service.type', 'langtrace.sdk.name'],
@@ -28,5 +28,3 @@ const LANGTRACE: Dialect = {
   ],
   sources: ['Scale3-Labs/langtrace-python-sdk'],
 };
-
-export const LANGTRACE_FAMILY: readonly Dialect[] = [LANGTRACE];

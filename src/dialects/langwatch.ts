@@ -1,7 +1,7 @@
 /** LangWatch: inputs, outputs and metrics as typed JSON documents. */
 import type { Dialect } from './dialect.ts';
 
-const LANGWATCH: Dialect = {
+export const LANGWATCH: Dialect = {
   id: 'langwatch',
   scopes: ['langwatch*'],
   markers: ['langwatch.*'],
@@ -47,5 +47,3 @@ const LANGWATCH: Dialect = {
   content: ['langwatch.params', 'langwatch.rag_contexts', 'langwatch.prompt.variables', 'langwatch.evaluation.custom'],
   sources: ['langwatch/langwatch: sdks'],
 };
-
-export const LANGWATCH_FAMILY: readonly Dialect[] = [LANGWATCH];

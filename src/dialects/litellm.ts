@@ -1,7 +1,7 @@
 /** The LiteLLM proxy and library. */
 import type { Dialect } from './dialect.ts';
 
-const LITELLM: Dialect = {
+export const LITELLM: Dialect = {
   id: 'litellm',
   scopes: ['litellm'],
   hints: ['hidden_params', 'metadata.user_api_key_*', 'gen_ai.cost.total_cost'],
@@ -33,5 +33,3 @@ const LITELLM: Dialect = {
   ],
   sources: ['BerriAI/litellm: litellm/integrations/opentelemetry.py'],
 };
-
-export const LITELLM_FAMILY: readonly Dialect[] = [LITELLM];

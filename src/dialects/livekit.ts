@@ -1,7 +1,7 @@
 /** LiveKit Agents: voice sessions. */
 import type { Dialect } from './dialect.ts';
 
-const LIVEKIT: Dialect = {
+export const LIVEKIT: Dialect = {
   id: 'livekit',
   scopes: ['livekit-agents'],
   markers: ['lk.*'],
@@ -58,5 +58,3 @@ const LIVEKIT: Dialect = {
   ],
   sources: ['livekit/agents: livekit-agents/livekit/agents/telemetry'],
 };
-
-export const LIVEKIT_FAMILY: readonly Dialect[] = [LIVEKIT];

@@ -2,7 +2,7 @@
 import { SPAN_KINDS } from './categories.ts';
 import type { Dialect } from './dialect.ts';
 
-const LOONGSUITE: Dialect = {
+export const LOONGSUITE: Dialect = {
   id: 'loongsuite',
   hints: ['gen_ai.span.kind', 'gen_ai.react.round'],
   fields: {
@@ -38,7 +38,7 @@ const LOONGSUITE: Dialect = {
   sources: ['alibaba/loongsuite-python-agent: util'],
 };
 
-const SPLUNK: Dialect = {
+export const SPLUNK: Dialect = {
   id: 'splunk',
   hints: ['gen_ai.framework', 'gen_ai.step.*'],
   cachedTokens: [{ cached: 'inside' }],
@@ -55,5 +55,3 @@ const SPLUNK: Dialect = {
   ],
   sources: ['signalfx/splunk-otel-python-contrib: util'],
 };
-
-export const LOONGSUITE_FAMILY: readonly Dialect[] = [LOONGSUITE, SPLUNK];

@@ -1,7 +1,7 @@
 /** Mastra's OpenTelemetry exporter. */
 import type { Dialect } from './dialect.ts';
 
-const MASTRA: Dialect = {
+export const MASTRA: Dialect = {
   id: 'mastra',
   callsHaveUsage: true,
   markers: ['mastra.span.type', 'mastra.*'],
@@ -82,5 +82,3 @@ const MASTRA: Dialect = {
   ],
   sources: ['mastra-ai/mastra: observability/otel-exporter'],
 };
-
-export const MASTRA_FAMILY: readonly Dialect[] = [MASTRA];

@@ -1,7 +1,7 @@
 /** The Model Context Protocol: tool calls as seen by its clients and servers. */
 import type { Dialect } from './dialect.ts';
 
-const MCP: Dialect = {
+export const MCP: Dialect = {
   id: 'mcp',
   scopes: ['mcp-python-sdk', 'fastmcp'],
   hints: ['mcp.method.name'],
@@ -23,12 +23,10 @@ const MCP: Dialect = {
   sources: ['open-telemetry/semantic-conventions-genai: model/mcp', 'modelcontextprotocol/python-sdk'],
 };
 
-const FASTMCP: Dialect = {
+export const FASTMCP: Dialect = {
   id: 'fastmcp',
   fields: {
     tool_name: ['fastmcp.component.key'],
   },
   sources: ['jlowin/fastmcp: src/fastmcp/telemetry.py'],
 };
-
-export const MCP_FAMILY: readonly Dialect[] = [MCP, FASTMCP];

@@ -1,14 +1,14 @@
 /** Microsoft's stacks: Semantic Kernel, Agent Framework, Microsoft.Extensions.AI, the Azure AI clients, AutoGen. */
 import type { Dialect } from './dialect.ts';
 
-const SEMANTIC_KERNEL: Dialect = {
+export const SEMANTIC_KERNEL: Dialect = {
   id: 'semantic-kernel',
   scopes: ['semantic_kernel.*', 'Microsoft.SemanticKernel*'],
   markers: ['sk.available_functions'],
   sources: ['microsoft/semantic-kernel: python/semantic_kernel/utils/telemetry'],
 };
 
-const AGENT_FRAMEWORK: Dialect = {
+export const AGENT_FRAMEWORK: Dialect = {
   id: 'agent-framework',
   scopes: ['agent_framework'],
   markers: ['agent_framework.*', 'gen_ai.provider.name=microsoft.agent_framework'],
@@ -26,7 +26,7 @@ const AGENT_FRAMEWORK: Dialect = {
   sources: ['microsoft/agent-framework: python/packages/core/agent_framework/observability.py'],
 };
 
-const MS_EXTENSIONS_AI: Dialect = {
+export const MS_EXTENSIONS_AI: Dialect = {
   id: 'ms-extensions-ai',
   scopes: ['Experimental.Microsoft.Extensions.AI'],
   fields: {
@@ -37,7 +37,7 @@ const MS_EXTENSIONS_AI: Dialect = {
   sources: ['dotnet/extensions: src/Libraries/Microsoft.Extensions.AI'],
 };
 
-const AZURE_AI: Dialect = {
+export const AZURE_AI: Dialect = {
   id: 'azure-ai',
   scopes: ['azure.core.tracing*'],
   markers: ['az.namespace=Microsoft.CognitiveServices', 'gen_ai.system=az.ai.inference', 'gen_ai.system=az.ai.agents'],
@@ -59,17 +59,9 @@ const AZURE_AI: Dialect = {
   sources: ['Azure/azure-sdk-for-python: sdk/ai'],
 };
 
-const AUTOGEN: Dialect = {
+export const AUTOGEN: Dialect = {
   id: 'autogen',
   scopes: ['autogen-core', 'autogen *'],
   markers: ['gen_ai.system=autogen'],
   sources: ['microsoft/autogen: python/packages/autogen-core'],
 };
-
-export const MICROSOFT_FAMILY: readonly Dialect[] = [
-  SEMANTIC_KERNEL,
-  AGENT_FRAMEWORK,
-  MS_EXTENSIONS_AI,
-  AZURE_AI,
-  AUTOGEN,
-];

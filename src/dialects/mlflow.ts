@@ -1,7 +1,7 @@
 /** MLflow tracing: every value is JSON in a string. */
 import type { Dialect } from './dialect.ts';
 
-const MLFLOW: Dialect = {
+export const MLFLOW: Dialect = {
   id: 'mlflow',
   namedBySpan: ['execute_tool', 'invoke_agent'],
   scopes: ['mlflow*'],
@@ -77,5 +77,3 @@ const MLFLOW: Dialect = {
   ],
   sources: ['mlflow/mlflow: mlflow/tracing'],
 };
-
-export const MLFLOW_FAMILY: readonly Dialect[] = [MLFLOW];

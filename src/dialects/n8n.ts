@@ -1,7 +1,7 @@
 /** n8n: workflow spans without any model attributes. */
 import type { Dialect } from './dialect.ts';
 
-const N8N: Dialect = {
+export const N8N: Dialect = {
   id: 'n8n',
   scopes: ['n8n*'],
   markers: ['n8n.workflow.id'],
@@ -10,5 +10,3 @@ const N8N: Dialect = {
   },
   sources: ['n8n-io/n8n: packages/cli/src/modules/otel'],
 };
-
-export const N8N_FAMILY: readonly Dialect[] = [N8N];

@@ -5,7 +5,7 @@ import type { Dialect } from './dialect.ts';
 /** The raw output is the answer of the provider on spans of model calls only. */
 const CALLS: readonly Operation[] = ['chat', 'text_completion', 'generate_content'];
 
-const OPENINFERENCE: Dialect = {
+export const OPENINFERENCE: Dialect = {
   id: 'openinference',
   scopes: ['openinference.instrumentation.*', '@arizeai/openinference-instrumentation-*'],
   markers: ['openinference.span.kind', 'llm.token_count.*'],
@@ -152,5 +152,3 @@ const OPENINFERENCE: Dialect = {
   ],
   sources: ['Arize-ai/openinference: spec/semantic_conventions.md'],
 };
-
-export const OPENINFERENCE_FAMILY: readonly Dialect[] = [OPENINFERENCE];

@@ -1,7 +1,7 @@
 /** OpenLIT: OpenTelemetry names with many additions, and a price on nearly every span. */
 import type { Dialect } from './dialect.ts';
 
-const OPENLIT: Dialect = {
+export const OPENLIT: Dialect = {
   id: 'openlit',
   scopes: ['openlit.*'],
   hints: ['gen_ai.application_name', 'gen_ai.sdk.version', 'gen_ai.environment'],
@@ -108,5 +108,3 @@ const OPENLIT: Dialect = {
   ],
   sources: ['openlit/openlit: sdk/python/src/openlit/semcov'],
 };
-
-export const OPENLIT_FAMILY: readonly Dialect[] = [OPENLIT];

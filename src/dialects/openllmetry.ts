@@ -1,7 +1,7 @@
 /** OpenLLMetry (Traceloop) in Python, JavaScript and Go. All generations of its names are still sent. */
 import type { Dialect } from './dialect.ts';
 
-const OPENLLMETRY: Dialect = {
+export const OPENLLMETRY: Dialect = {
   id: 'openllmetry',
   scopes: ['@traceloop/instrumentation-*', 'traceloop.tracer', 'traceloop.*'],
   markers: ['traceloop.*'],
@@ -150,5 +150,3 @@ const OPENLLMETRY: Dialect = {
     'traceloop/go-openllmetry',
   ],
 };
-
-export const OPENLLMETRY_FAMILY: readonly Dialect[] = [OPENLLMETRY];

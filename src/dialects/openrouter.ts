@@ -1,7 +1,7 @@
 /** OpenRouter's broadcast: one root span that holds everything. */
 import type { Dialect } from './dialect.ts';
 
-const OPENROUTER: Dialect = {
+export const OPENROUTER: Dialect = {
   id: 'openrouter',
   scopes: ['openrouter'],
   markers: ['trace.metadata.openrouter.*'],
@@ -37,5 +37,3 @@ const OPENROUTER: Dialect = {
   ],
   sources: ['OpenRouter documentation: broadcast'],
 };
-
-export const OPENROUTER_FAMILY: readonly Dialect[] = [OPENROUTER];

@@ -4,7 +4,7 @@
  */
 import type { Dialect } from './dialect.ts';
 
-const OTEL: Dialect = {
+export const OTEL: Dialect = {
   id: 'otel',
   scopes: [
     'opentelemetry.instrumentation.openai_v2',
@@ -186,7 +186,7 @@ const OTEL: Dialect = {
   ],
 };
 
-const OTEL_LEGACY: Dialect = {
+export const OTEL_LEGACY: Dialect = {
   id: 'otel-legacy',
   fields: {
     provider: ['gen_ai.system'],
@@ -213,7 +213,7 @@ const OTEL_LEGACY: Dialect = {
   sources: ['open-telemetry/semantic-conventions: docs/gen-ai, up to 1.36'],
 };
 
-const OTEL_NEXT: Dialect = {
+export const OTEL_NEXT: Dialect = {
   id: 'otel-next',
   fields: {
     cache_write_tokens: [
@@ -236,5 +236,3 @@ const OTEL_NEXT: Dialect = {
   ],
   sources: ['open-telemetry/semantic-conventions-genai: proposed names'],
 };
-
-export const OTEL_FAMILY: readonly Dialect[] = [OTEL, OTEL_LEGACY, OTEL_NEXT];

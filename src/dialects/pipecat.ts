@@ -1,7 +1,7 @@
 /** Pipecat: voice pipelines, with bare attribute names. */
 import type { Dialect } from './dialect.ts';
 
-const PIPECAT: Dialect = {
+export const PIPECAT: Dialect = {
   id: 'pipecat',
   scopes: ['pipecat', 'pipecat.turn'],
   hints: ['metrics.ttfb', 'turn.number'],
@@ -21,5 +21,3 @@ const PIPECAT: Dialect = {
   ],
   sources: ['pipecat-ai/pipecat: src/pipecat/utils/tracing'],
 };
-
-export const PIPECAT_FAMILY: readonly Dialect[] = [PIPECAT];

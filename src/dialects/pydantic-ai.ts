@@ -1,7 +1,7 @@
 /** Pydantic AI, and the provider integrations of Logfire by the same makers. */
 import type { Dialect } from './dialect.ts';
 
-const PYDANTIC_AI: Dialect = {
+export const PYDANTIC_AI: Dialect = {
   id: 'pydantic-ai',
   scopes: ['pydantic-ai'],
   markers: ['pydantic_ai.*'],
@@ -64,7 +64,7 @@ const PYDANTIC_AI: Dialect = {
   sources: ['pydantic/pydantic-ai: pydantic_ai_slim/pydantic_ai'],
 };
 
-const LOGFIRE: Dialect = {
+export const LOGFIRE: Dialect = {
   id: 'logfire',
   scopes: ['logfire.*', 'logfire'],
   hints: ['logfire.msg', 'logfire.json_schema', 'request_data'],
@@ -116,5 +116,3 @@ const LOGFIRE: Dialect = {
   ],
   sources: ['pydantic/logfire: logfire/_internal/integrations'],
 };
-
-export const PYDANTIC_AI_FAMILY: readonly Dialect[] = [PYDANTIC_AI, LOGFIRE];

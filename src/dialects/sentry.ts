@@ -1,7 +1,7 @@
 /** The Sentry SDKs; some names of their costs resemble names of token counts. */
 import type { Dialect } from './dialect.ts';
 
-const SENTRY: Dialect = {
+export const SENTRY: Dialect = {
   id: 'sentry',
   scopes: ['sentry.*'],
   hints: ['sentry.op', 'sentry.origin', 'gen_ai.operation.type'],
@@ -51,5 +51,3 @@ const SENTRY: Dialect = {
   ],
   sources: ['getsentry/sentry-conventions: model/attributes'],
 };
-
-export const SENTRY_FAMILY: readonly Dialect[] = [SENTRY];

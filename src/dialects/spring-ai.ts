@@ -1,7 +1,7 @@
 /** Spring AI: Micrometer observations, so every value is a string. */
 import type { Dialect } from './dialect.ts';
 
-const SPRING_AI: Dialect = {
+export const SPRING_AI: Dialect = {
   id: 'spring-ai',
   scopes: ['org.springframework.ai*'],
   markers: ['spring.ai.*'],
@@ -35,5 +35,3 @@ const SPRING_AI: Dialect = {
   ],
   sources: ['spring-projects/spring-ai: spring-ai-model'],
 };
-
-export const SPRING_AI_FAMILY: readonly Dialect[] = [SPRING_AI];

@@ -1,7 +1,7 @@
 /** Strands Agents, and what Amazon Bedrock AgentCore's distribution adds. */
 import type { Dialect } from './dialect.ts';
 
-const STRANDS: Dialect = {
+export const STRANDS: Dialect = {
   id: 'strands',
   scopes: ['strands.telemetry.tracer', 'strands-agents'],
   markers: ['gen_ai.provider.name=strands-agents', 'gen_ai.system=strands-agents', 'event_loop.cycle_id'],
@@ -18,7 +18,7 @@ const STRANDS: Dialect = {
   sources: ['strands-agents/sdk-python: src/strands/telemetry/tracer.py'],
 };
 
-const AGENTCORE: Dialect = {
+export const AGENTCORE: Dialect = {
   id: 'agentcore',
   hints: ['aws.bedrock.agentcore.*', 'aws.agentcore.*'],
   relocatesMessages: true,
@@ -28,5 +28,3 @@ const AGENTCORE: Dialect = {
   },
   sources: ['aws-observability/aws-otel-python-instrumentation'],
 };
-
-export const STRANDS_FAMILY: readonly Dialect[] = [STRANDS, AGENTCORE];

@@ -1,7 +1,7 @@
 /** TanStack AI. */
 import type { Dialect } from './dialect.ts';
 
-const TANSTACK: Dialect = {
+export const TANSTACK: Dialect = {
   id: 'tanstack',
   scopes: ['@tanstack/ai*'],
   markers: ['tanstack.ai.*'],
@@ -10,5 +10,3 @@ const TANSTACK: Dialect = {
   content: ['tanstack.ai.system_prompt.metadata'],
   sources: ['TanStack/ai: packages/ai/src/middlewares'],
 };
-
-export const TANSTACK_FAMILY: readonly Dialect[] = [TANSTACK];

@@ -2,7 +2,7 @@
 import { SPAN_KINDS } from './categories.ts';
 import type { Dialect } from './dialect.ts';
 
-const TRACEAI: Dialect = {
+export const TRACEAI: Dialect = {
   id: 'traceai',
   scopes: ['traceai_*', 'fi_instrumentation*'],
   markers: ['fi.span.kind'],
@@ -47,5 +47,3 @@ const TRACEAI: Dialect = {
   ],
   sources: ['future-agi/traceAI: python/fi_instrumentation'],
 };
-
-export const TRACEAI_FAMILY: readonly Dialect[] = [TRACEAI];

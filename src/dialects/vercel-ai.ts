@@ -21,7 +21,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   'ai.toolCall': 'execute_tool',
 };
 
-const VERCEL_AI: Dialect = {
+export const VERCEL_AI: Dialect = {
   id: 'vercel-ai',
   scopes: ['ai'],
   markers: ['ai.operationId', 'ai.model.id'],
@@ -143,7 +143,7 @@ const VERCEL_AI: Dialect = {
   sources: ['vercel/ai: packages/ai (ai@3.4.9, ai@4.3.19, ai@5.0.244, ai@6.0.264)'],
 };
 
-const VERCEL_AI_V7: Dialect = {
+export const VERCEL_AI_V7: Dialect = {
   id: 'vercel-ai-v7',
   scopes: ['gen_ai'],
   hints: ['gen_ai.operation.name=agent_step'],
@@ -153,5 +153,3 @@ const VERCEL_AI_V7: Dialect = {
   cachedTokens: [{ cached: 'inside' }],
   sources: ['vercel/ai: packages/otel'],
 };
-
-export const VERCEL_AI_FAMILY: readonly Dialect[] = [VERCEL_AI, VERCEL_AI_V7];

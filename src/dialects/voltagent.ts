@@ -7,7 +7,7 @@ const own = (attribute: string, more: Partial<SourceRow> = {}): SourceRow => ({
   ...more,
 });
 
-const VOLTAGENT: Dialect = {
+export const VOLTAGENT: Dialect = {
   id: 'voltagent',
   markers: ['voltagent.*'],
   scopes: ['@voltagent/*'],
@@ -54,5 +54,3 @@ const VOLTAGENT: Dialect = {
 
   sources: ['VoltAgent/voltagent: packages/core/src/agent/open-telemetry'],
 };
-
-export const VOLTAGENT_FAMILY: readonly Dialect[] = [VOLTAGENT];

@@ -12,7 +12,7 @@ import {
   type SourceRow,
   type Unit,
 } from '../../dialects/dialect.ts';
-import { OTEL_FAMILY } from '../../dialects/otel.ts';
+import { OTEL } from '../../dialects/otel.ts';
 
 /** Fields whose columns have other names. */
 const RENAMED = {
@@ -85,7 +85,7 @@ export function fieldsOf({
 
 /** The words for operations that every sender may use. */
 const STANDARD_WORDS: Readonly<Record<string, Operation>> = {
-  ...OTEL_FAMILY[0]?.operations?.['gen_ai.operation.name'],
+  ...OTEL.operations?.['gen_ai.operation.name'],
   ...Object.fromEntries(OPERATIONS.map((operation) => [operation, operation])),
 };
 
