@@ -4,7 +4,7 @@
  * behind them. The snake_case spellings are in the table too, so that they are refused.
  */
 import { HEADER_BASE } from '../../layout';
-import { MESSAGE_COUNT, NAMES, membersOf } from './schema';
+import { MEMBERS, MESSAGE_COUNT, NAMES } from './schema';
 
 // A message is a head and its members. The head is a member without a name: its `next` is the member expected first.
 const MEMBER_NEXT: usize = 0; // u32 address of the member that followed last time
@@ -30,6 +30,8 @@ const MESSAGES: usize = HEADER_BASE - 65536;
 /** The mask of the first n of 32 bytes begins at MASKS + 32 - n. */
 const MASKS = memory.data(64, 16);
 const QUOTE: u8 = 0x22;
+const SPACE: i32 = 0x20;
+const SEMICOLON: i32 = 0x3b;
 
 export function headOf(message: u32): usize {
   return MESSAGES + <usize>message * MESSAGE_BYTES;
@@ -88,32 +90,35 @@ export function findMember(head: usize, previous: usize, at: usize, length: u32)
 /** Lays out all messages; once per process. */
 export function initializeFields(): void {
   memory.fill(MASKS, 0xff, NAME_BYTES);
-  for (let message: u32 = 0; message < MESSAGE_COUNT; message++) defineMessage(message);
+  let from = 0;
+  for (let message: u32 = 0; message < MESSAGE_COUNT; message++) from = defineMessage(message, from);
 }
 
-function defineMessage(message: u32): void {
+/** Lays out the message whose members begin at `from` of the schema; returns where those of the next one begin. */
+function defineMessage(message: u32, from: i32): i32 {
   const head = headOf(message);
-  let at = head + HEAD_BYTES;
+  let member = head + HEAD_BYTES;
   let index: u32 = 0;
-  for (let ids = membersOf(message); load<u8>(ids); ids++) {
-    at = defineMember(at, load<u8>(ids), index++, false);
+  let at = from;
+  for (; MEMBERS.charCodeAt(at) != SEMICOLON; at = wordAfter(MEMBERS, at))
+    member = defineMember(member, at, index++, false);
+  for (let name = from; name < at; name = wordAfter(MEMBERS, name)) {
+    if (hasCapital(name)) member = defineMember(member, name, index++, true);
   }
-  for (let ids = membersOf(message); load<u8>(ids); ids++) {
-    if (hasCapital(load<u8>(ids))) at = defineMember(at, load<u8>(ids), index++, true);
-  }
-  store<u32>(head, <u32>at, HEAD_END);
+  store<u32>(head, <u32>member, HEAD_END);
+  const end = member;
   expectAfter(head, head + HEAD_BYTES);
-  for (let member = head + HEAD_BYTES; member < at; member += MEMBER_STRIDE) {
-    expectAfter(member, member + MEMBER_STRIDE < at ? member + MEMBER_STRIDE : head + HEAD_BYTES);
+  for (member = head + HEAD_BYTES; member < end; member += MEMBER_STRIDE) {
+    expectAfter(member, member + MEMBER_STRIDE < end ? member + MEMBER_STRIDE : head + HEAD_BYTES);
   }
+  return at + 1;
 }
 
-/** Writes a member at `member`; returns the address behind it. */
-function defineMember(member: usize, id: u32, index: u32, snake: bool): usize {
+/** Writes the member with the name at `from` of the schema to `member`; returns the address behind it. */
+function defineMember(member: usize, from: i32, index: u32, snake: bool): usize {
   let length: usize = 0;
-  for (let from = nameStart(id); ; from++) {
-    let character = NAMES.charCodeAt(from);
-    if (character == 0x20) break;
+  for (let at = from; MEMBERS.charCodeAt(at) != SPACE; at++) {
+    let character = MEMBERS.charCodeAt(at);
     if (snake && isCapital(character)) {
       store<u8>(member + length++, 0x5f, MEMBER_NAME);
       character |= 0x20;
@@ -121,24 +126,35 @@ function defineMember(member: usize, id: u32, index: u32, snake: bool): usize {
     store<u8>(member + length++, <u8>character, MEMBER_NAME);
   }
   store<u8>(member + length, QUOTE, MEMBER_NAME);
-  store<u8>(member, <u8>id, MEMBER_ID);
+  store<u8>(member, <u8>idOfName(from), MEMBER_ID);
   store<u8>(member, <u8>index, MEMBER_INDEX);
   store<u8>(member, <u8>length, MEMBER_LENGTH);
   store<u8>(member, <u8>snake, MEMBER_IS_SNAKE);
   return member + MEMBER_STRIDE;
 }
 
-function nameStart(id: u32): i32 {
-  let at = 0;
-  for (let left = id - 1; left; at++) {
-    if (NAMES.charCodeAt(at) == 0x20) left--;
-  }
-  return at;
+/** The number of the name at `from` of the members: its place among the names. */
+function idOfName(from: i32): u32 {
+  let id: u32 = 1;
+  for (let name = 0; !isSameWord(name, from); name = wordAfter(NAMES, name)) id++;
+  return id;
 }
 
-function hasCapital(id: u32): bool {
-  for (let at = nameStart(id); NAMES.charCodeAt(at) != 0x20; at++) {
-    if (isCapital(NAMES.charCodeAt(at))) return true;
+function isSameWord(name: i32, from: i32): bool {
+  for (; NAMES.charCodeAt(name) == MEMBERS.charCodeAt(from); name++, from++) {
+    if (NAMES.charCodeAt(name) == SPACE) return true;
+  }
+  return false;
+}
+
+function wordAfter(text: string, from: i32): i32 {
+  while (text.charCodeAt(from) != SPACE) from++;
+  return from + 1;
+}
+
+function hasCapital(from: i32): bool {
+  for (let at = from; MEMBERS.charCodeAt(at) != SPACE; at++) {
+    if (isCapital(MEMBERS.charCodeAt(at))) return true;
   }
   return false;
 }

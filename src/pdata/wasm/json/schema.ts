@@ -123,161 +123,24 @@ export const LIST_MESSAGE: u32 = 29;
 export const ENTITY_REF_MESSAGE: u32 = 30;
 export const MESSAGE_COUNT: u32 = 31;
 
-/** The numbers of a message's members, ended by 0. */
-export function membersOf(message: u32): usize {
-  switch (message) {
-    case TRACES_REQUEST:
-      return memory.data<u8>([RESOURCE_SPANS, 0]);
-    case LOGS_REQUEST:
-      return memory.data<u8>([RESOURCE_LOGS, 0]);
-    case METRICS_REQUEST:
-      return memory.data<u8>([RESOURCE_METRICS, 0]);
-    case RESOURCE_SPANS_MESSAGE:
-      return memory.data<u8>([RESOURCE, SCOPE_SPANS, SCHEMA_URL, 0]);
-    case RESOURCE_LOGS_MESSAGE:
-      return memory.data<u8>([RESOURCE, SCOPE_LOGS, SCHEMA_URL, 0]);
-    case RESOURCE_METRICS_MESSAGE:
-      return memory.data<u8>([RESOURCE, SCOPE_METRICS, SCHEMA_URL, 0]);
-    case SCOPE_SPANS_MESSAGE:
-      return memory.data<u8>([SCOPE, SPANS, SCHEMA_URL, 0]);
-    case SCOPE_LOGS_MESSAGE:
-      return memory.data<u8>([SCOPE, LOG_RECORDS, SCHEMA_URL, 0]);
-    case SCOPE_METRICS_MESSAGE:
-      return memory.data<u8>([SCOPE, METRICS, SCHEMA_URL, 0]);
-    case RESOURCE_MESSAGE:
-      return memory.data<u8>([ATTRIBUTES, DROPPED_ATTRIBUTES_COUNT, ENTITY_REFS, 0]);
-    case SCOPE_MESSAGE:
-      return memory.data<u8>([NAME, VERSION, ATTRIBUTES, DROPPED_ATTRIBUTES_COUNT, 0]);
-    case SPAN_MESSAGE:
-      return memory.data<u8>([
-        TRACE_ID,
-        SPAN_ID,
-        PARENT_SPAN_ID,
-        TRACE_STATE,
-        NAME,
-        KIND,
-        START_TIME_UNIX_NANO,
-        END_TIME_UNIX_NANO,
-        ATTRIBUTES,
-        DROPPED_ATTRIBUTES_COUNT,
-        EVENTS,
-        DROPPED_EVENTS_COUNT,
-        STATUS,
-        LINKS,
-        DROPPED_LINKS_COUNT,
-        FLAGS,
-        0,
-      ]);
-    case EVENT_MESSAGE:
-      return memory.data<u8>([ATTRIBUTES, NAME, TIME_UNIX_NANO, DROPPED_ATTRIBUTES_COUNT, 0]);
-    case LINK_MESSAGE:
-      return memory.data<u8>([ATTRIBUTES, TRACE_ID, SPAN_ID, TRACE_STATE, DROPPED_ATTRIBUTES_COUNT, FLAGS, 0]);
-    case STATUS_MESSAGE:
-      return memory.data<u8>([CODE, MESSAGE, 0]);
-    case LOG_RECORD_MESSAGE:
-      return memory.data<u8>([
-        TIME_UNIX_NANO,
-        OBSERVED_TIME_UNIX_NANO,
-        SEVERITY_NUMBER,
-        SEVERITY_TEXT,
-        EVENT_NAME,
-        BODY,
-        ATTRIBUTES,
-        DROPPED_ATTRIBUTES_COUNT,
-        FLAGS,
-        TRACE_ID,
-        SPAN_ID,
-        0,
-      ]);
-    case METRIC_MESSAGE:
-      return memory.data<u8>([
-        NAME,
-        DESCRIPTION,
-        UNIT,
-        GAUGE,
-        SUM,
-        HISTOGRAM,
-        EXPONENTIAL_HISTOGRAM,
-        SUMMARY,
-        METADATA,
-        0,
-      ]);
-    case GAUGE_MESSAGE:
-      return memory.data<u8>([DATA_POINTS, 0]);
-    case SUM_MESSAGE:
-      return memory.data<u8>([AGGREGATION_TEMPORALITY, IS_MONOTONIC, DATA_POINTS, 0]);
-    case HISTOGRAM_MESSAGE:
-      return memory.data<u8>([AGGREGATION_TEMPORALITY, DATA_POINTS, 0]);
-    case NUMBER_POINT_MESSAGE:
-      return memory.data<u8>([
-        ATTRIBUTES,
-        START_TIME_UNIX_NANO,
-        TIME_UNIX_NANO,
-        AS_DOUBLE,
-        AS_INT,
-        EXEMPLARS,
-        FLAGS,
-        0,
-      ]);
-    case HISTOGRAM_POINT_MESSAGE:
-      return memory.data<u8>([
-        ATTRIBUTES,
-        BUCKET_COUNTS,
-        EXPLICIT_BOUNDS,
-        COUNT,
-        SUM,
-        MIN,
-        MAX,
-        START_TIME_UNIX_NANO,
-        TIME_UNIX_NANO,
-        EXEMPLARS,
-        FLAGS,
-        0,
-      ]);
-    case EXPONENTIAL_POINT_MESSAGE:
-      return memory.data<u8>([
-        ATTRIBUTES,
-        COUNT,
-        MIN,
-        MAX,
-        SUM,
-        POSITIVE,
-        NEGATIVE,
-        SCALE,
-        ZERO_COUNT,
-        ZERO_THRESHOLD,
-        START_TIME_UNIX_NANO,
-        TIME_UNIX_NANO,
-        EXEMPLARS,
-        FLAGS,
-        0,
-      ]);
-    case SUMMARY_POINT_MESSAGE:
-      return memory.data<u8>([ATTRIBUTES, START_TIME_UNIX_NANO, TIME_UNIX_NANO, COUNT, SUM, QUANTILE_VALUES, FLAGS, 0]);
-    case BUCKETS_MESSAGE:
-      return memory.data<u8>([OFFSET, BUCKET_COUNTS, 0]);
-    case QUANTILE_MESSAGE:
-      return memory.data<u8>([QUANTILE, VALUE, 0]);
-    case EXEMPLAR_MESSAGE:
-      return memory.data<u8>([FILTERED_ATTRIBUTES, TIME_UNIX_NANO, AS_DOUBLE, AS_INT, SPAN_ID, TRACE_ID, 0]);
-    case KEY_VALUE_MESSAGE:
-      return memory.data<u8>([KEY, VALUE, 0]);
-    case ANY_VALUE_MESSAGE:
-      return memory.data<u8>([
-        STRING_VALUE,
-        BOOL_VALUE,
-        INT_VALUE,
-        DOUBLE_VALUE,
-        ARRAY_VALUE,
-        KVLIST_VALUE,
-        BYTES_VALUE,
-        0,
-      ]);
-    case LIST_MESSAGE:
-      return memory.data<u8>([VALUES, 0]);
-    case ENTITY_REF_MESSAGE:
-      return memory.data<u8>([SCHEMA_URL, TYPE, ID_KEYS, DESCRIPTION_KEYS, 0]);
-    default:
-      return memory.data<u8>([0]);
-  }
-}
+/** The members of these messages, in their order. A semicolon ends a message. */
+export const MEMBERS: string =
+  'resourceSpans ;resourceLogs ;resourceMetrics ;resource scopeSpans schemaUrl ;resource scopeLogs schemaUrl ;' +
+  'resource scopeMetrics schemaUrl ;scope spans schemaUrl ;scope logRecords schemaUrl ;' +
+  'scope metrics schemaUrl ;attributes droppedAttributesCount entityRefs ;' +
+  'name version attributes droppedAttributesCount ;' +
+  'traceId spanId parentSpanId traceState name kind startTimeUnixNano endTimeUnixNano attributes ' +
+  'droppedAttributesCount events droppedEventsCount status links droppedLinksCount flags ;' +
+  'attributes name timeUnixNano droppedAttributesCount ;' +
+  'attributes traceId spanId traceState droppedAttributesCount flags ;code message ;' +
+  'timeUnixNano observedTimeUnixNano severityNumber severityText eventName body attributes ' +
+  'droppedAttributesCount flags traceId spanId ;' +
+  'name description unit gauge sum histogram exponentialHistogram summary metadata ;dataPoints ;' +
+  'aggregationTemporality isMonotonic dataPoints ;aggregationTemporality dataPoints ;' +
+  'attributes startTimeUnixNano timeUnixNano asDouble asInt exemplars flags ;' +
+  'attributes bucketCounts explicitBounds count sum min max startTimeUnixNano timeUnixNano exemplars flags ;' +
+  'attributes count min max sum positive negative scale zeroCount zeroThreshold startTimeUnixNano timeUnixNano ' +
+  'exemplars flags ;attributes startTimeUnixNano timeUnixNano count sum quantileValues flags ;' +
+  'offset bucketCounts ;quantile value ;filteredAttributes timeUnixNano asDouble asInt spanId traceId ;' +
+  'key value ;stringValue boolValue intValue doubleValue arrayValue kvlistValue bytesValue ;values ;' +
+  'schemaUrl type idKeys descriptionKeys ;';
