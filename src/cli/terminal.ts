@@ -7,7 +7,6 @@ export interface Terminal {
   /** Everything except the result: progress, warnings, errors. */
   say(text: string): void;
   readonly style: Style;
-  readonly interactive: boolean;
   /** Columns of the terminal; 100 without a terminal. */
   readonly width: number;
 }
@@ -30,7 +29,6 @@ export function makeTerminal(host: NodeJS.Process): Terminal {
     print: (text) => void host.stdout.write(text.endsWith('\n') ? text : `${text}\n`),
     say: (text) => void host.stderr.write(text.endsWith('\n') ? text : `${text}\n`),
     style: makeStyle(coloured),
-    interactive: host.stdout.isTTY === true,
     width: host.stdout.columns ?? DEFAULT_WIDTH,
   };
 }

@@ -69,11 +69,6 @@ export class FairQueue<Item> {
     this.#active[this.#activeCount++] = flow;
   }
 
-  /** The number of passes that have not begun. */
-  get waiting(): number {
-    return this.#waiting;
-  }
-
   /** Whether a pass of the flow is in progress, or can begin. */
   isRunnable(flow: Flow<Item>): boolean {
     return flow.running !== null || this.#running < this.#places;

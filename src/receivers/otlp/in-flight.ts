@@ -4,10 +4,6 @@ export class InFlight {
   readonly #waiting: (() => void)[] = [];
   #count = 0;
 
-  get count(): number {
-    return this.#count;
-  }
-
   begin(): void {
     this.#count++;
   }

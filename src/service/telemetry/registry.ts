@@ -51,10 +51,6 @@ export class Registry implements Meter {
     });
   }
 
-  names(): readonly string[] {
-    return [...this.#metrics.keys()].sort();
-  }
-
   /** Over all labels: the value of a counter or gauge, the count of a histogram. Zero for an unknown metric. */
   total(name: string): number {
     return this.#metrics.get(name)?.total() ?? 0;

@@ -51,8 +51,8 @@ export class StaticFiles {
   }
 
   /** Without built files the index says how to build them. */
-  static async read(folders: readonly string[] = FOLDERS.map(pathOf)): Promise<StaticFiles> {
-    for (const folder of folders) {
+  static async read(): Promise<StaticFiles> {
+    for (const folder of FOLDERS.map(pathOf)) {
       const names = await readdir(folder).catch((): string[] => []);
       if (names.includes(INDEX)) return new StaticFiles(await readFiles(folder, names));
     }

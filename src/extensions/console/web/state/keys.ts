@@ -11,16 +11,15 @@ const handlers: { readonly current: Shortcuts }[] = [];
 const begun = { prefix: '', at: 0 };
 
 /** The keys of a component. Of two components with one key, the later mounted one gets it. */
-export function useKeys(keys: Shortcuts, active = true): void {
+export function useKeys(keys: Shortcuts): void {
   const current = useRef(keys);
   current.current = keys;
   useEffect(() => {
-    if (!active) return;
     handlers.push(current);
     return () => {
       handlers.splice(handlers.indexOf(current), 1);
     };
-  }, [active]);
+  }, []);
 }
 
 export function startKeys(): void {

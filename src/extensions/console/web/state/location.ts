@@ -66,9 +66,9 @@ export function hrefWith(changes: Changes): string {
 }
 
 /** Keeps the fragment: the selected span stays selected. */
-export function setQuery(changes: Changes, replace = false): void {
+export function setQuery(changes: Changes): void {
   const { hash } = place.value;
-  open(hrefWith(changes) + (hash === '' ? '' : `#${hash}`), replace);
+  open(hrefWith(changes) + (hash === '' ? '' : `#${hash}`));
 }
 
 export const parameter = (name: string): string | null => place.value.query.get(name);
