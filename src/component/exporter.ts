@@ -15,6 +15,8 @@ export interface Rows {
   readonly count: number;
   readonly bytes: number;
   readonly chunks: readonly Buffer[];
+  /** By chunk, how many rows it completes; 0 unless it ends with a row. Left out: the last chunk completes all. */
+  readonly chunkRows?: readonly number[];
   /** Whether they are spans with only PLAIN_SPAN_COLUMNS. */
   readonly isPlain?: boolean;
   /** What the rows refer to by id, in a form with references. */

@@ -56,6 +56,8 @@ export class EncodedRows {
   /** Of the rows and the contents they refer to. */
   readonly bytes: number;
   readonly chunks: readonly Buffer[];
+  /** By chunk, how many rows it completes; 0 unless it ends with a row. */
+  readonly chunkRows: readonly number[];
   /** Of spans in the format `copy`: whether they have only PLAIN_SPAN_COLUMNS. */
   readonly isPlain: boolean;
   /** Of rows in the format `copy`: the contents that they refer to by id. */
@@ -68,6 +70,7 @@ export class EncodedRows {
     this.count = rows.count;
     this.bytes = rows.bytes;
     this.chunks = rows.chunks;
+    this.chunkRows = rows.chunkRows;
     this.isPlain = rows.isPlain;
     if (contents !== null) this.contents = contents;
     this.release = () => taken.release();
@@ -98,16 +101,19 @@ export function* encodeInSteps(batch: Batch, format: RowFormat, pool: ChunkPool)
       format === 'copy' && signal === 'traces' && (yield* tables.inSteps(() => tables.kernels.arePlain())) !== 0;
     const encode = encoderOf(tables.kernels, format, isPlain);
     const chunks: Buffer[] = [];
+    const chunkRows: number[] = [];
     for (let next = 0; next < recordCount; ) {
       pieces.limitOutput();
       const first = next;
       next = yield* tables.inSteps(() => encode(first));
       yield* pieces.keep(tables.header(HEADER_OUTPUT_LENGTH), COPY_BYTES, chunks);
+      while (chunkRows.length < chunks.length - 1) chunkRows.push(0);
+      chunkRows.push(next - first);
     }
     isWhole = true;
     const shared = format === 'copy' ? new SharedContents(contents) : null;
     const { bytes, taken } = pieces;
-    return new EncodedRows({ signal, count: recordCount, bytes, chunks, isPlain }, shared, taken);
+    return new EncodedRows({ signal, count: recordCount, bytes, chunks, chunkRows, isPlain }, shared, taken);
   } catch (error) {
     if (error instanceof WireFault && error.code === FAIL_OUTPUT) throw tooLarge('a row');
     throw error;

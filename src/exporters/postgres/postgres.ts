@@ -36,7 +36,8 @@ const MAINTENANCE_RETRY_MS = 600000;
 
 /**
  * The server keeps up to 1,000 rows of a COPY BINARY of any size before it inserts them, and searches a list of their
- * slots for each of them: several statements in one transaction cost less than one long one.
+ * slots for each of them: several statements in one transaction cost less than one long one. A statement alone costs
+ * as much as three rows.
  */
 const COPY_PORTION_ROWS = 128;
 
@@ -58,17 +59,27 @@ const TARGETS = [...SIGNALS, 'plain_traces'] as const;
 
 const targetOf = ({ signal, isPlain }: Rows): (typeof TARGETS)[number] => (isPlain === true ? 'plain_traces' : signal);
 
-/** Whole requests, at least `COPY_PORTION_ROWS` rows in each portion except the last. */
-function portionsOf(rows: readonly Rows[]): readonly (readonly Rows[])[] {
-  const portions: Rows[][] = [];
-  let left = 0;
-  for (const one of rows) {
-    if (left <= 0) {
-      portions.push([]);
-      left = COPY_PORTION_ROWS;
+/** Whole rows. */
+interface Portion {
+  readonly chunks: Buffer[];
+  count: number;
+}
+
+/** At least `COPY_PORTION_ROWS` rows in each portion except the last. A portion begins with a row. */
+function portionsOf(rows: readonly Rows[]): readonly Portion[] {
+  const portions: Portion[] = [];
+  let open: Portion | undefined;
+  for (const { chunks, chunkRows, count } of rows) {
+    for (const [index, chunk] of chunks.entries()) {
+      if (open === undefined) {
+        open = { chunks: [], count: 0 };
+        portions.push(open);
+      }
+      open.chunks.push(chunk);
+      const completed = chunkRows?.[index] ?? (index === chunks.length - 1 ? count : 0);
+      open.count += completed;
+      if (completed > 0 && open.count >= COPY_PORTION_ROWS) open = undefined;
     }
-    portions.at(-1)?.push(one);
-    left -= one.count;
   }
   return portions;
 }
@@ -151,14 +162,7 @@ class PostgresExporter implements Exporter {
     if (contents.length > 0) await transaction.share(contents, { count: sumOf('count'), bytes: sumOf('bytes') });
     for (const target of TARGETS) {
       const rows = group.filter((one) => targetOf(one) === target && one.count > 0);
-      for (const portion of portionsOf(rows)) {
-        const count = portion.reduce((sum, one) => sum + one.count, 0);
-        await transaction.copy(
-          target,
-          portion.flatMap(({ chunks }) => chunks),
-          count,
-        );
-      }
+      for (const { chunks, count } of portionsOf(rows)) await transaction.copy(target, chunks, count);
     }
   }
 
