@@ -159,7 +159,7 @@ async function restore(work: RestoreWork, table: LakeTable, restoration: Restora
   );
 }
 
-/** Spans have a primary key. */
+/** Spans have a unique key. */
 const hasKey = ({ signal }: LakeTable): boolean => signal === 'spans';
 
 /**

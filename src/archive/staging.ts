@@ -93,7 +93,7 @@ export class Staging {
   }
 
   /**
-   * Leaves out the rows of earlier files of the day. Spans have a primary key. Log records and metric points have none:
+   * Leaves out the rows of earlier files of the day. Spans have a unique key. Log records and metric points have none:
    * equal rows are counted, and as many as are in the files are left out.
    */
   async leaveOut(files: readonly string[]): Promise<void> {

@@ -315,7 +315,7 @@ function conditionsOf({ project, traces, equal }: Wanted): readonly string[] {
 
 /**
  * Records of an archived day that PostgreSQL has are read there: those that arrived after the day was dropped, and
- * those of the default partition. Spans have a primary key. Of equal log records and points, as many are removed as
+ * those of the default partition. Spans have a unique key. Of equal log records and points, as many are removed as
  * PostgreSQL has, which is the rule of the archive for late records.
  */
 async function removeStored(

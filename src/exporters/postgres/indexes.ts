@@ -1,6 +1,7 @@
 /**
  * Builds the indexes that a migration declared on a table with much data and left out on its partitions. Each is built
- * beside ingest, without a lock that blocks writes, and then attached.
+ * beside ingest, without a lock that blocks writes, and then attached. An index that another one replaces is dropped
+ * when all partitions have the other one.
  */
 import type { Query } from '../../component/capabilities/postgres.ts';
 import { unlessDropped } from '../../component/dropped-partition.ts';
@@ -15,6 +16,7 @@ const DO_NOT_WAIT = 'SET lock_timeout = 100';
 const MISSING = `
   SELECT w.*, i.indisvalid AS is_valid FROM (
     SELECT parent.relname::text AS index, partition.relname::text AS partition, pg_get_indexdef(parent.oid) AS definition,
+      p.indisunique AS is_unique,
       partition.relname || substr(parent.relname, length(t.relname) + 1) AS name
     FROM pg_class t
     JOIN pg_index p ON p.indrelid = t.oid
@@ -28,6 +30,31 @@ const MISSING = `
   LEFT JOIN pg_class c ON c.relnamespace = 'sluice'::regnamespace AND c.relname = w.name
   LEFT JOIN pg_index i ON i.indexrelid = c.oid
   ORDER BY w.partition DESC, w.index`;
+
+/** Former indexes of spans, how they are dropped, and what replaces them (migration 0019). */
+const REPLACED = [
+  ['spans_pkey', 'ALTER TABLE sluice.spans DROP CONSTRAINT spans_pkey', 'spans_identity'],
+  ['spans_conversation', 'DROP INDEX sluice.spans_conversation', 'spans_by_conversation'],
+  ['spans_response', 'DROP INDEX sluice.spans_response', 'spans_by_response'],
+] as const;
+
+/** Returns the names of the indexes that were dropped. */
+export async function dropReplacedIndexes(query: Query): Promise<readonly string[]> {
+  const dropped: string[] = [];
+  for (const [former, drop, index] of REPLACED) {
+    const { rows } = await query(
+      'SELECT FROM pg_index WHERE indexrelid = to_regclass($1) AND indisvalid AND to_regclass($2) IS NOT NULL',
+      [`sluice.${index}`, `sluice.${former}`],
+    );
+    if (rows.length === 0) continue;
+    await query(DO_NOT_WAIT);
+    // The parent first, as each statement that writes.
+    const statement = `DO $$ BEGIN LOCK TABLE ONLY sluice.spans IN ACCESS EXCLUSIVE MODE; ${drop}; END $$`;
+    await withShortLocks(ATTACH_TRIES, () => query(statement));
+    dropped.push(former);
+  }
+  return dropped;
+}
 
 /** Returns the names of the indexes that were built. */
 export async function buildIndexes(query: Query): Promise<readonly string[]> {
@@ -46,7 +73,8 @@ async function buildIndex(query: Query, row: Readonly<Record<string, unknown>>):
   if (row['is_valid'] === false) await query(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
   if (row['is_valid'] !== true) {
     const definition = String(row['definition']).replace(/^.*? USING /u, 'USING ');
-    await query(`CREATE INDEX CONCURRENTLY ${row['name']} ON sluice.${row['partition']} ${definition}`);
+    const kind = row['is_unique'] === true ? 'UNIQUE INDEX' : 'INDEX';
+    await query(`CREATE ${kind} CONCURRENTLY ${row['name']} ON sluice.${row['partition']} ${definition}`);
   }
   await query(DO_NOT_WAIT);
   await withShortLocks(ATTACH_TRIES, () => query(`ALTER INDEX sluice.${row['index']} ATTACH PARTITION ${name}`));

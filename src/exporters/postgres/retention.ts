@@ -9,7 +9,7 @@ import type { PostgresDatabase, Query, SessionLimits } from '../../component/cap
 import { dropUnlessKept, forgetRestored, RESTORED, unarchivedDays } from './archived-days.ts';
 import { contentPeriod, expireContents } from './contents.ts';
 import { expireDefault } from './default-rows.ts';
-import { buildIndexes } from './indexes.ts';
+import { buildIndexes, dropReplacedIndexes } from './indexes.ts';
 import { type ObservedTime, TimeObserver } from './observed-time.ts';
 import { dateOf, PARTITION_LIMITS, type PartitionedTable, Partitions } from './partitions.ts';
 import { abandonReservation, reserveDay } from './reserve.ts';
@@ -196,6 +196,8 @@ export class Retention {
     const limits = { ...this.#limits, statementTimeoutMs: INDEX_MS };
     const indexes = await this.#database.session(limits, buildIndexes);
     if (indexes.length > 0) this.#logger.info({ indexes }, 'built indexes that this version of Sluice uses');
+    const dropped = await this.#database.session(limits, dropReplacedIndexes);
+    if (dropped.length > 0) this.#logger.info({ indexes: dropped }, 'dropped indexes that others replace');
   }
 
   async #dropDays(table: PartitionedTable, time: ObservedTime): Promise<void> {

@@ -332,3 +332,28 @@ longTest('indexes that a migration left out on large tables are built beside ing
     'true',
   ]);
 });
+
+longTest('indexes that others replace are dropped when all partitions have the others', async (t) => {
+  const { database, names, partitions } = await scene(t);
+  await partitions.open(SPANS, Date.now());
+  const definitions = await names(
+    "SELECT pg_get_indexdef(i) FROM unnest('{sluice.spans_identity,sluice.spans_by_conversation}'::regclass[]) i",
+  );
+  // As the migration leaves a large table.
+  await database.query(`
+    DROP INDEX sluice.spans_identity, sluice.spans_by_conversation;
+    ALTER TABLE sluice.spans ADD PRIMARY KEY (project, trace_id, span_id, start_time_unix_nano);
+    CREATE INDEX spans_conversation ON sluice.spans (project, left(conversation_id, 128)) WHERE conversation_id IS NOT NULL;
+    ${definitions.join(';')}`);
+  const valid = () =>
+    names(`SELECT c.relname || ' ' || i.indisunique FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+           WHERE i.indrelid = 'sluice.spans'::regclass AND i.indisvalid AND c.relname ~ '(pkey|identity|conversation)$' ORDER BY 1`);
+  t.strictSame(await valid(), ['spans_conversation false', 'spans_pkey true']);
+  t.equal(await new Retention(database, PERIODS, QUIET).maintain(), true);
+  t.strictSame(await valid(), ['spans_by_conversation false', 'spans_identity true']);
+  const shapes = await names(`
+    SELECT DISTINCT string_agg(i.indisunique || ' ' || array_length(i.indkey::int2[], 1), ',' ORDER BY i.indisunique, array_length(i.indkey::int2[], 1))
+    FROM pg_inherits h JOIN pg_index i ON i.indrelid = h.inhrelid AND i.indisvalid
+    WHERE h.inhparent = 'sluice.spans'::regclass AND h.inhrelid <> 'sluice.spans_default'::regclass GROUP BY i.indrelid`);
+  t.equal(shapes.length, 1, 'every day has the same indexes');
+});
