@@ -201,6 +201,10 @@ t.test('a rule that would find its own replacement is refused at start, with its
   t.throws(() => compileRules(options, 'processors.privacy.redact'), {
     message: /^processors\.privacy\.redact\[1\]\.replacement: /,
   });
+  for (const replacement of ['a\0b', 'half \ud83d'])
+    t.throws(() => compileRules([{ name: 'x', pattern: 'y', replacement }], 'redact'), {
+      message: /redact\[0\].*U\+0000/,
+    });
   t.throws(() => compileRules([{ name: 'x', pattern: 'a(' }], 'redact'), {
     message: /^redact\[0\]\.pattern: missing closing \)/,
   });

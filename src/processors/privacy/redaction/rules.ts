@@ -14,12 +14,18 @@ export type RedactOption =
 /** Longest pattern a configuration may use. */
 export const MAX_PATTERN_LENGTH = 1000;
 export const MAX_RULES = 100;
+const NOT_STORABLE = /[\0\p{Surrogate}]/u;
 
 /** Null when nothing is configured. `place` names the option in messages. */
 export function compileRules(options: readonly RedactOption[], place: string): Redactor | null {
   if (options.length === 0) return null;
   const redactor = new Redactor(options.map((option, index) => compileRule(option, `${place}[${index}]`)));
   redactor.rules.forEach((rule, index) => {
+    if (NOT_STORABLE.test(rule.replacement))
+      throw new UserError(
+        `${place}[${index}].replacement: it has U+0000 or half of a surrogate pair, which PostgreSQL does not store`,
+        'choose a replacement of ordinary characters, such as a word in brackets',
+      );
     if (redactor.redact(rule.replacement) !== rule.replacement)
       throw new UserError(
         `${place}[${index}].replacement: a rule would find "${rule.replacement}" and replace it again`,
