@@ -40,7 +40,7 @@ export class KeyIndex<T> {
 
 /** The first segment of a name. It distinguishes most names of other telemetry. */
 function headOf(key: string): string {
-  for (let at = 0; at < key.length; at++) if (HEAD_ENDS.includes(key.charAt(at))) return key.slice(0, at);
-  return key;
+  const end = key.search(HEAD_END);
+  return end < 0 ? key : key.slice(0, end);
 }
-const HEAD_ENDS = '.:{*';
+const HEAD_END = /[.:{*]/;

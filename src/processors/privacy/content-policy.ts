@@ -187,10 +187,9 @@ export class SymbolPolicies {
     const known = this.#nested.get(name);
     if (known !== undefined) return known;
     if (this.#nested.size >= MAX_NESTED_NAMES) this.#nested.clear();
-    const found =
-      Buffer.byteLength(name) > MAX_NAME_BYTES
-        ? { policy: POLICY_CONTENT, dialects: 0 }
-        : { policy: this.#lists.policyOf(name), dialects: this.#lists.dialectsOf(name) };
+    const policy = Buffer.byteLength(name) > MAX_NAME_BYTES ? POLICY_CONTENT : this.#lists.policyOf(name);
+    const dialects = (policy & POLICY_DIALECT_CONTENT) === 0 ? 0 : this.#lists.dialectsOf(name);
+    const found = { policy, dialects };
     this.#nested.set(name, found);
     return found;
   }

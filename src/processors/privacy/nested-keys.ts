@@ -3,9 +3,9 @@
  * attributes in a map, and the content below a listed name is the same there.
  */
 import type { Steps } from '../../pdata/steps.ts';
-import { endOfString } from './redaction/json-text.ts';
 
 const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
 const OPEN_MAP = 0x7b;
 const OPEN_LIST = 0x5b;
 const CLOSE_MAP = 0x7d;
@@ -13,7 +13,7 @@ const CLOSE_LIST = 0x5d;
 /** Characters between two steps. */
 const STEP = 65_536;
 /** Keys between two steps: the policy of a name takes some microseconds. */
-const KEYS_STEP = 128;
+const KEYS_STEP = 16;
 /** Longer names are on no list. */
 const MAX_NAME = 1024;
 
@@ -32,7 +32,7 @@ export function* hasKey(json: string, name: string, isWanted: (name: string) => 
     }
     const code = json.charCodeAt(at);
     if (code === QUOTE) {
-      const end = endOfString(json, at);
+      const end = yield* endOfString(json, at);
       if (json.charAt(end) === ':') {
         const key = JSON.parse(json.slice(at, end)) as string;
         current = joined(open.at(-1) ?? '', key);
@@ -47,6 +47,21 @@ export function* hasKey(json: string, name: string, isWanted: (name: string) => 
     at++;
   }
   return false;
+}
+
+/** Where the string that begins here ends. It may be the whole body. */
+function* endOfString(json: string, begin: number): Steps<number> {
+  let pause = begin + STEP;
+  for (let at = begin + 1; at < json.length; at++) {
+    if (at > pause) {
+      pause = at + STEP;
+      yield;
+    }
+    const code = json.charCodeAt(at);
+    if (code === QUOTE) return at + 1;
+    if (code === BACKSLASH) at++;
+  }
+  return json.length;
 }
 
 function joined(above: string, key: string): string {

@@ -78,3 +78,11 @@ t.test('a long key that begins or ends with the name of a credential is one', as
     t.equal(!stored.includes('open words'), isCredential, short);
   }
 });
+
+t.test('names inside a value are searched in steps', async (t) => {
+  const of = (value: object): number => run(silent, { attributes: [{ key: 'k', value }] }).steps;
+  const keys = { kvlistValue: { values: many(3200, (index) => text(`n${index}`, 'v')) } };
+  t.ok(of(keys) >= 180, 'for some keys each');
+  const quotes = { arrayValue: { values: [{ stringValue: '"'.repeat(2 * MIB) }] } };
+  t.ok(of(quotes) >= 32, 'within a long string');
+});

@@ -76,8 +76,7 @@ export function unique(key: string, taken: Map<string, number>): string {
   return count === 1 ? key : `${key}#${count}`;
 }
 
-/** Where the string that begins here ends. */
-export function endOfString(json: string, begin: number): number {
+function endOfString(json: string, begin: number): number {
   let at = begin + 1;
   for (;;) {
     const quote = json.indexOf('"', at);
