@@ -17,6 +17,15 @@ export interface Option {
 
 export type Options = Readonly<Record<string, Option>>;
 
+/** The option `limit`, whose value `limitOf` reads. */
+export const limitOption = (description: string, limit: number): Option => ({
+  type: 'text',
+  short: 'n',
+  value: 'N',
+  description,
+  default: String(limit),
+});
+
 /** Wrong usage of the command line: exit code 2. */
 export class UsageError extends Error {
   readonly hint: string | null;

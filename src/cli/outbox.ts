@@ -11,7 +11,7 @@ import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { withDatabase } from './database.ts';
 import { formatAge, formatCount, plural, UNKNOWN } from './view/format.ts';
-import { type Options, UsageError } from './options.ts';
+import { limitOption, type Options, UsageError } from './options.ts';
 import { onlyWord } from './project.ts';
 import { limitOf } from './reader.ts';
 import { asJson, cut } from './view/screen-text.ts';
@@ -38,13 +38,7 @@ export const outboxDead: Command = {
   options: {
     ...CONFIG_OPTIONS,
     destination: DESTINATION,
-    limit: {
-      type: 'text',
-      short: 'n',
-      value: 'N',
-      description: 'The maximum number of lines',
-      default: String(DEFAULT_LIMIT),
-    },
+    limit: limitOption('The maximum number of lines', DEFAULT_LIMIT),
     ...JSON_OPTION,
   },
   examples: [['sluice outbox dead --destination otlp_http', 'those of one exporter']],

@@ -100,7 +100,7 @@ export function sinceOf(values: Values, nowMs: number): string | null {
   return String(BigInt(Math.floor(nowMs - ms)) * 1_000_000n);
 }
 
-/** Of an option `limit` with a default. */
+/** The value of an option `limit`. */
 export function limitOf(values: Values, highest: number): number {
   const text = values.word('limit');
   const limit = /^\d{1,9}$/u.test(text) ? Number(text) : 0;

@@ -5,7 +5,7 @@ import { UserError } from '../errors.ts';
 import type { Signal } from '../pdata/context.ts';
 import type { TapEvent, TapQuestion } from '../service/telemetry/tap.ts';
 import type { Call, Command } from './command.ts';
-import { UsageError } from './options.ts';
+import { limitOption, UsageError } from './options.ts';
 import { DAEMON_OPTIONS, explain, findDaemonSocket } from './running-daemon.ts';
 import { recordFilter, type TappedRecord } from './tap-filter.ts';
 import type { Terminal } from './terminal.ts';
@@ -32,13 +32,7 @@ export const tapCommand: Command = {
       value: 'FILTER',
       description: 'Only records that match, as "model:gpt-5* cost:>0.05 error"',
     },
-    limit: {
-      type: 'text',
-      short: 'n',
-      value: 'N',
-      description: 'The maximum number of records a second; the others are counted',
-      default: String(DEFAULT_LIMIT),
-    },
+    limit: limitOption('The maximum number of records a second; the others are counted', DEFAULT_LIMIT),
     json: { type: 'flag', description: 'Print the records as JSON, with content, one a line' },
   },
   examples: [

@@ -8,7 +8,7 @@ import type { Call, Command } from './command.ts';
 import { FILTER_OPTION, filterConditions } from './filter-option.ts';
 import { environmentOf, FILTER_OPTIONS, Parameters, traceConditions } from './filters.ts';
 import { LAKE_OPTION, withLake } from './lake.ts';
-import type { Values } from './options.ts';
+import { limitOption, type Values } from './options.ts';
 import { formatAge, formatCost, formatCount, formatTook } from './view/format.ts';
 import { limitOf, type Reader, READER_OPTIONS, type Row, sinceOf, sumOf, textOf, withReader } from './reader.ts';
 import { asJson, cut, padLeft, widthOf } from './view/screen-text.ts';
@@ -113,13 +113,7 @@ export const tracesCommand: Command = {
     since: { type: 'text', value: 'DURATION', description: 'Only traces of the last 30m, 12h or 7d' },
     errors: { type: 'flag', description: 'Only those with an error' },
     follow: { type: 'flag', short: 'f', description: 'Print new traces as they arrive, until Ctrl-C' },
-    limit: {
-      type: 'text',
-      short: 'n',
-      value: 'N',
-      description: 'The maximum number of traces',
-      default: String(DEFAULT_LIMIT),
-    },
+    limit: limitOption('The maximum number of traces', DEFAULT_LIMIT),
   },
   examples: [
     ['sluice traces --since 1h', 'traces of the last hour'],
