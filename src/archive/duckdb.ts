@@ -10,17 +10,28 @@ export type DuckRow = Readonly<Record<string, unknown>>;
 type Bindings = Pick<typeof import('@duckdb/node-api'), 'DuckDBInstance' | 'DuckDBTimestampTZValue'>;
 
 export interface DuckOptions {
+  /** Of DuckDB. The process needs more. */
   readonly memoryBytes: number;
   /** A folder for what does not fit into the memory. */
   readonly folder: string;
 }
 
+/** Its allocator keeps what was freed, outside of the limit of memory, unless it is flushed after this many bytes. */
+const FLUSH_THRESHOLD = '1MiB';
+
 export class Duck {
+  readonly memoryBytes: number;
   readonly #bindings: Bindings;
   readonly #instance: DuckDBInstance;
   readonly #connection: DuckDBConnection;
 
-  private constructor(bindings: Bindings, instance: DuckDBInstance, connection: DuckDBConnection) {
+  private constructor(
+    bindings: Bindings,
+    instance: DuckDBInstance,
+    connection: DuckDBConnection,
+    memoryBytes: number,
+  ) {
+    this.memoryBytes = memoryBytes;
     this.#bindings = bindings;
     this.#instance = instance;
     this.#connection = connection;
@@ -33,13 +44,15 @@ export class Duck {
       threads: '1',
       memory_limit: `${Math.floor(memoryBytes / 2 ** 20)}MiB`,
       temp_directory: folder,
+      allocator_flush_threshold: FLUSH_THRESHOLD,
+      allocator_bulk_deallocation_flush_threshold: FLUSH_THRESHOLD,
       autoinstall_known_extensions: 'false',
       // The cache takes a file that was replaced within a second for the former one.
       enable_external_file_cache: 'false',
     });
     const connection = await instance.connect();
     await connection.run("SET TimeZone = 'UTC'");
-    return new Duck(bindings, instance, connection);
+    return new Duck(bindings, instance, connection, memoryBytes);
   }
 
   async run(text: string): Promise<void> {

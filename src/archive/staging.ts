@@ -16,6 +16,13 @@ const ROW_GROUP_BYTES = 16 * 1024 * 1024;
 const ROW_GROUP_UNIT = 2048;
 const MAX_ROW_GROUP = 8 * ROW_GROUP_UNIT;
 const ZSTD_LEVEL = 3;
+/**
+ * DuckDB sorts rows of several kilobytes only when most of them fit into its memory at once. So their keys are sorted,
+ * and then the rows portion by portion, each of this part of the memory. Each portion reads all rows: beyond a number
+ * of portions DuckDB sorts whole rows.
+ */
+const PORTION_SHARE = 1 / 3;
+const MAX_PORTIONS = 24;
 
 /** The key-value metadata of a file. */
 export interface FileMark {
@@ -183,12 +190,31 @@ export class Staging {
   }
 
   async write(path: string, { job, token }: FileMark): Promise<void> {
-    const { columns, order } = this.#table;
+    const list = quoteds(this.#table.columns.map(({ name }) => name));
+    const order = quoteds([...this.#table.order, 'row_number']);
+    const portions = Math.ceil(this.#bytes / (this.#duck.memoryBytes * PORTION_SHARE));
+    const isDivided = portions > 1 && portions <= MAX_PORTIONS;
+    if (isDivided) await this.#sort(list, order, portions);
     await this.#duck.run(
-      `COPY (SELECT ${quoteds(columns.map(({ name }) => name))} FROM chosen ORDER BY ${quoteds([...order, 'row_number'])})
+      `COPY (SELECT ${list} FROM ${isDivided ? 'sorted' : `chosen ORDER BY ${order}`})
        TO ${literal(path)} (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL ${ZSTD_LEVEL}, ROW_GROUP_SIZE ${this.#rowGroup()},
-       KV_METADATA {sluice_job: ${literal(job)}, sluice_token: ${literal(token)}})`,
+       KV_METADATA {sluice_job: ${literal(job)}, sluice_token: ${literal(token)}});
+       DROP TABLE IF EXISTS sorted`,
     );
+  }
+
+  /** Makes the table `sorted` of the chosen rows. */
+  async #sort(list: string, order: string, portions: number): Promise<void> {
+    await this.#duck.run(`
+      CREATE OR REPLACE TABLE places AS SELECT row_number, row_number() OVER (ORDER BY ${order}) - 1 AS place FROM chosen;
+      CREATE OR REPLACE TABLE sorted AS SELECT ${list} FROM chosen LIMIT 0`);
+    const [row] = await this.#duck.rows('SELECT count(*)::double AS rows FROM places');
+    const rows = Math.ceil(Number(row?.['rows']) / portions);
+    for (let portion = 0; portion < portions; portion++)
+      await this.#duck.run(`
+        INSERT INTO sorted SELECT ${list} FROM chosen JOIN places USING (row_number)
+        WHERE place >= ${portion * rows} AND place < ${(portion + 1) * rows} ORDER BY place`);
+    await this.#duck.run('DROP TABLE places');
   }
 
   #rowGroup(): number {

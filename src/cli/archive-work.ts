@@ -34,7 +34,16 @@ export async function withArchiveSession<Result>(
   }
 }
 
+/** What Node.js, the libraries and the buffers of the process take beside DuckDB. Measured. */
+const PROCESS_BYTES = 320 * 2 ** 20;
+/** With less DuckDB cannot sort large rows. */
+const LEAST_DUCK_BYTES = 192 * 2 ** 20;
+
+/** The part of the memory of the process that DuckDB may use. */
+export const duckBytesOf = (memoryBytes: number): number => Math.max(LEAST_DUCK_BYTES, memoryBytes - PROCESS_BYTES);
+
 export interface WorkPlace extends Pick<Work, 'session' | 'store' | 'views'> {
+  /** Of the process. */
   readonly memoryBytes: number;
 }
 
@@ -52,7 +61,7 @@ export async function withArchiveWork<Result>(
   try {
     const spill = join(folder, 'spill');
     await mkdir(spill);
-    const duck = await Duck.open({ memoryBytes, folder: spill });
+    const duck = await Duck.open({ memoryBytes: duckBytesOf(memoryBytes), folder: spill });
     try {
       return await use({ session, store, duck, folder, views, report });
     } finally {
