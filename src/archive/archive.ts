@@ -1,4 +1,5 @@
 /** A run of the archive: the days that have ended, one job after the other, with one run at a time on a database. */
+import { IS_OF_TABLES } from '../component/archived-day.ts';
 import { UserError } from '../errors.ts';
 import { type ArchivedFile, archiveDay, type Session, type Work } from './archive-day.ts';
 import { expectedBytes, type OpenDay, openDays, type Origin } from './lake-jobs.ts';
@@ -13,16 +14,27 @@ import { LEFTOVER_MS } from '../object-store/object-store.ts';
 const LOCK = "SELECT pg_try_advisory_lock(hashtext('sluice.archive')) AS held";
 const UNLOCK = "SELECT pg_advisory_unlock(hashtext('sluice.archive'))";
 
-/** Why a lake with files of the other origin is refused, and what to do. */
-const REFUSALS: Readonly<Record<Origin, readonly [message: string, hint: string]>> = {
-  tables: [
-    'the lake of this database has the records of its objects: the archive would write them again',
-    'Run `sluice compact` instead, and remove exporters.postgres.archive.',
-  ],
-  parts: [
-    'the lake of this database has files of `sluice archive`: records that both exporters stored would be in it twice',
-    'Run `sluice archive` instead. A database that was archived cannot publish its objects yet.',
-  ],
+interface Rule {
+  /** What of the other origin has the same records as this one. */
+  readonly repeats: string;
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** Records of both origins may be in one lake, but each of them once. */
+const RULES: Readonly<Record<Origin, Rule>> = {
+  tables: {
+    repeats: `SELECT FROM sluice.lake_jobs WHERE NOT ${IS_OF_TABLES} AND in_tables LIMIT 1`,
+    message: 'the lake of this database has the records of its objects: the archive would write them again',
+    hint: 'Run `sluice compact` instead, and remove exporters.postgres.archive.',
+  },
+  parts: {
+    repeats: `SELECT FROM sluice.parts p LEFT JOIN sluice.compactions c ON c.id = p.compaction
+      WHERE p.in_tables AND c.published_at IS NULL AND EXISTS (SELECT FROM sluice.lake_jobs WHERE ${IS_OF_TABLES}) LIMIT 1`,
+    message:
+      'the lake of this database has files of `sluice archive`, and objects have records of the same tables: they would be in it twice',
+    hint: 'Run `sluice archive` instead, which writes these records too. Then DELETE FROM sluice.parts WHERE in_tables, and use the exporter `objects` without `postgres`.',
+  },
 };
 
 export interface Selection {
@@ -73,18 +85,15 @@ export async function* archive(
 export const waitForArchive = ({ query }: Session): Promise<unknown> =>
   query("SELECT pg_advisory_lock(hashtext('sluice.archive'))");
 
-/**
- * Excludes others that change or restore the lake of this database. The records of a lake have one origin: those that
- * both exporters store would be in it twice.
- */
+/** Excludes others that change or restore the lake of this database. No record may be in it twice. */
 export async function lockArchive(session: Session, origin: Origin): Promise<void> {
   const { query } = session;
   if ((await query(LOCK)).rows[0]?.['held'] !== true)
     throw new UserError('another command is at work on the lake of this database', 'Wait until it has ended.');
-  const { rows } = await query('SELECT FROM sluice.lake_jobs WHERE origin <> $1 LIMIT 1', [origin]);
-  if (rows.length === 0) return;
+  const { repeats, message, hint } = RULES[origin];
+  if ((await query(repeats)).rows.length === 0) return;
   await unlockArchive(session);
-  throw new UserError(...REFUSALS[origin]);
+  throw new UserError(message, hint);
 }
 
 /** The lock also ends with the connection. */

@@ -25,12 +25,7 @@ export class Duck {
   readonly #instance: DuckDBInstance;
   readonly #connection: DuckDBConnection;
 
-  private constructor(
-    bindings: Bindings,
-    instance: DuckDBInstance,
-    connection: DuckDBConnection,
-    memoryBytes: number,
-  ) {
+  private constructor(bindings: Bindings, instance: DuckDBInstance, connection: DuckDBConnection, memoryBytes: number) {
     this.memoryBytes = memoryBytes;
     this.#bindings = bindings;
     this.#instance = instance;

@@ -85,6 +85,7 @@ t.test('jobs of both origins are planned beside each other, and a replacement ke
 t.test(
   'the archive refuses a lake of objects; without their files it writes the day, and then retention drops it',
   async (t) => {
+    await query("UPDATE sluice.lake_jobs SET in_tables = true WHERE origin = 'parts'");
     await t.rejects(scene.run(), /has the records of its objects/u, 'not while there are some');
     await query("DELETE FROM sluice.lake_jobs WHERE origin = 'parts'");
     const files = await scene.run();

@@ -28,15 +28,19 @@ const ENDINGS = { parquet: /\.parquet$/u, objects: /\.ndjson\.(?:gz|zst)$/u };
 
 export const keyOfObject = (id: string, codec: string): string => keyOf(Buffer.from(id, 'hex'), codec as Codec);
 
-/** `exporters`: of the pipelines. */
+/** `exporters`: of the pipelines. `before`: a scene whose database and folder are used. */
 export async function startCompaction(
   t: Parameters<typeof startPostgresDaemon>[0],
   exporters = 'postgres, objects',
   processors = 'auth, environment',
+  before: Pick<CompactionScene, 'databaseUrl' | 'lake'> | null = null,
 ): Promise<CompactionScene> {
   const commands = mkdtempSync(join(tmpdir(), 'sluice-compaction-'));
-  const lake = join(commands, 'to');
-  const options = { exporters, processors, moreExporters: `objects: { to: "${lake}", linger: 0s }` };
+  const lake = before?.lake ?? join(commands, 'to');
+  const options = {
+    ...{ exporters, processors, moreExporters: `objects: { to: "${lake}", linger: 0s }` },
+    ...(before === null ? {} : { databaseUrl: before.databaseUrl }),
+  };
   const daemon = await startPostgresDaemon(t, options);
   writeFileSync(join(commands, 'sluice.yaml'), postgresConfig({ ...options, databaseUrl: daemon.databaseUrl }));
   const clients: pg.Client[] = [];

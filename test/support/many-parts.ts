@@ -18,7 +18,9 @@ export async function addParts(
   for (let part = 0; part < parts; part++) {
     const traceId = randomBytes(16).toString('hex');
     const lines = Array.from({ length: SPANS_OF_PART }, () => {
-      const text = randomBytes(textBytes / 8).toString('hex').repeat(4);
+      const text = randomBytes(textBytes / 8)
+        .toString('hex')
+        .repeat(4);
       return `${JSON.stringify({ ...span, trace_id: traceId, span_id: randomBytes(8).toString('hex'), input_content: text })}\n`;
     });
     const bytes = await compress([Buffer.from(lines.join(''))]);

@@ -56,8 +56,8 @@ export interface PartLimits {
 
 /**
  * The compaction of the signal that an interrupted run left, or a new one of the oldest parts; null when there is
- * nothing to do. A new one has parts that arrived on one UTC day. What is committed later is taken by a later one:
- * nothing but the missing mark decides.
+ * nothing to do. A new one has parts that arrived on one UTC day, all or none of which the tables have too. What is
+ * committed later is taken by a later one: nothing but the missing mark decides.
  */
 export async function nextCompaction(
   query: Query,
@@ -70,14 +70,15 @@ export async function nextCompaction(
   if (rows[0] !== undefined) return { id: String(rows[0]['id']), signal };
   const made = await query(
     `WITH oldest AS (
-       SELECT object_id, first_byte, bytes, received_at FROM sluice.parts
+       SELECT object_id, first_byte, bytes, received_at, in_tables FROM sluice.parts
        WHERE signal = $1 AND compaction IS NULL AND received_at < $2::timestamptz
        ORDER BY received_at, object_id, first_byte LIMIT ${MAX_PARTS}
      ), chosen AS (
        SELECT object_id, first_byte FROM (
          SELECT *, sum(bytes) OVER (ORDER BY received_at, object_id, first_byte) - bytes AS earlier,
-           min(received_at) OVER () AS first FROM oldest) o
-       WHERE earlier < $3::float8 AND (received_at AT TIME ZONE 'UTC')::date = (first AT TIME ZONE 'UTC')::date
+           min(received_at) OVER () AS first,
+           first_value(in_tables) OVER (ORDER BY received_at, object_id, first_byte) AS first_in_tables FROM oldest) o
+       WHERE earlier < $3::float8 AND in_tables = first_in_tables AND (received_at AT TIME ZONE 'UTC')::date = (first AT TIME ZONE 'UTC')::date
      ), made AS (
        INSERT INTO sluice.compactions (signal) SELECT $1 WHERE EXISTS (SELECT FROM chosen) RETURNING id
      ), taken AS (
@@ -162,11 +163,11 @@ export interface EarlierFile {
   readonly bytes: number;
 }
 
-/** The published files of objects of a day. */
+/** The published files of a day, also of the tables: the database may have had another exporter before. */
 export async function earlierFiles(query: Query, signal: LakeSignal, day: string): Promise<readonly EarlierFile[]> {
   const { rows } = await query(
     `SELECT id::text, bytes::float8 AS bytes FROM sluice.lake_jobs
-     WHERE signal = $1 AND day = $2 AND state = 'published' AND NOT ${IS_OF_TABLES} ORDER BY id`,
+     WHERE signal = $1 AND day = $2 AND state = 'published' ORDER BY id`,
     [signal, day],
   );
   return rows.map((row) => ({ id: String(row['id']), bytes: Number(row['bytes']) }));

@@ -73,3 +73,6 @@ export interface SessionLimits {
 }
 
 export const POSTGRES_DATABASE: Capability<PostgresDatabase> = { name: 'postgres-database' };
+
+/** Exporters whose records are archived from the tables, by their ids. */
+export const ARCHIVED_TABLES: Capability<Set<string>> = { name: 'archived-tables' };

@@ -8,6 +8,7 @@ import { CommandSchedule } from '../../component/command-schedule.ts';
 import type { TransactionHandle } from '../../component/capabilities/ledger.ts';
 import { OWN_COMMANDS } from '../../component/capabilities/own-commands.ts';
 import {
+  ARCHIVED_TABLES,
   POSTGRES_DATABASE,
   POSTGRES_TRANSACTION,
   type PostgresDatabase,
@@ -106,6 +107,7 @@ class ObjectsExporter implements Exporter {
         'Add the postgres extension to service.extensions; it keeps the places of the objects.',
       );
     }
+    this.#refuseArchive();
     const watch = new StoreWatch({
       check: () => claimPlace(this.#store, database),
       logger: this.#host.logger,
@@ -165,6 +167,16 @@ class ObjectsExporter implements Exporter {
       'parts',
       parts.flatMap(({ chunks }) => chunks),
       parts.length,
+    );
+  }
+
+  #refuseArchive(): void {
+    if (!this.#options.compaction.enabled) return;
+    const [archived] = this.#host.capabilities.find(ARCHIVED_TABLES) ?? [];
+    if (archived === undefined) return;
+    throw new UserError(
+      `${this.#host.id} and the archive of ${archived} would write the same records into the lake`,
+      'Remove `archive` of the postgres exporter, or the exporter objects from the pipelines.',
     );
   }
 

@@ -4,7 +4,7 @@ import { defineExporter, type Exporter, type Rows } from '../../component/export
 import type { TransactionHandle } from '../../component/capabilities/ledger.ts';
 import { CommandSchedule, type ScheduledCommand } from '../../component/command-schedule.ts';
 import { OWN_COMMANDS } from '../../component/capabilities/own-commands.ts';
-import { POSTGRES_DATABASE, POSTGRES_TRANSACTION } from '../../component/capabilities/postgres.ts';
+import { ARCHIVED_TABLES, POSTGRES_DATABASE, POSTGRES_TRANSACTION } from '../../component/capabilities/postgres.ts';
 import { UserError } from '../../errors.ts';
 import type { Batch } from '../../pdata/batch.ts';
 import type { Steps } from '../../pdata/steps.ts';
@@ -100,6 +100,9 @@ class PostgresExporter implements Exporter {
     this.#options = options;
     this.#host = host;
     if (options.archive.to === '') return;
+    const archived = host.capabilities.find(ARCHIVED_TABLES);
+    if (archived === undefined) host.capabilities.offer(ARCHIVED_TABLES, new Set([host.id]));
+    else archived.add(host.id);
     host.meter.gauge(
       'sluice_archive_age_seconds',
       'Time since a run of the archive was complete, or since the start.',

@@ -9,12 +9,15 @@ import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { type Session, STEPS } from '../../../src/archive/archive-day.ts';
 import { removeOrphans } from '../../../src/exporters/objects/orphans.ts';
+import { Duck } from '../../../src/archive/duckdb.ts';
 import { requestErasure } from '../../../src/extensions/postgres/removal/archived.ts';
 import { FolderStore } from '../../../src/object-store/folder-store.ts';
 import { linesOfLake, linesOfView, sessionOf, withPlainJson } from '../../support/archive-scene.ts';
 import { sluice } from '../../support/command-line.ts';
 import { type CompactionScene, startCompaction } from '../../support/compaction-scene.ts';
 import { OTHER_KEY } from '../../support/daemon.ts';
+import { longTest } from '../../support/long.ts';
+import { addParts } from '../../support/many-parts.ts';
 import { requests } from '../../support/generators.ts';
 import { send } from '../../support/otlp-client.ts';
 import { aGauge, aLogRequest, aMetricRequest, aSpan, aTraceRequest, newTraceId } from '../../support/payloads.ts';
@@ -289,6 +292,38 @@ t.test('a compaction has at most so many bytes, or one part', async (t) => {
   await requireEqual(t, scene);
 });
 
+longTest('more rows than the memory can sort at once', async (t) => {
+  const scene = await startCompaction(t, 'objects');
+  await sendSpans(scene, [aSpan()]);
+  await addParts({ client: scene.client, store: new FolderStore(scene.lake) }, { parts: 95, textBytes: 12_000 });
+  const duck = await Duck.open({ memoryBytes: 192 * 2 ** 20, folder: scene.commands });
+  t.teardown(() => duck.close());
+  t.match(await scene.run({ duck }), [{ records: 95 * 64 + 1 }]);
+  const from = `read_parquet('${scene.lake}/lake/spans/*/*.parquet', file_row_number = true)`;
+  const keys = await scene.duck.rows(
+    `SELECT concat_ws('/', project, trace_id, start_time_unix_nano, span_id) AS key FROM ${from} ORDER BY file_row_number`,
+  );
+  const list = keys.map(({ key }) => String(key));
+  t.same(list, [...list].sort(), 'the file is sorted');
+  t.equal(new Set(list).size, 95 * 64 + 1);
+});
+
+t.test('objects of a database that was archived before', async (t) => {
+  const scene = await startCompaction(t, 'postgres');
+  const again = aSpan({ name: 'again', start: (BigInt(Date.now()) - 10n * 86_400_000n) * 1_000_000n });
+  await sendSpans(scene, [again, aSpan({ name: 'a', start: BigInt(Date.now() - 10 * 86_400_000) * 1_000_000n })]);
+  const archive = () => sluice(['archive', '--to', scene.lake, '--memory', '256MiB'], { folder: scene.commands });
+  t.match(await archive(), { code: 0, out: /^Archived 2 records/u });
+  const objects = await startCompaction(t, 'objects', 'auth, environment', scene);
+  await sendSpans(objects, [again, aSpan({ name: 'b' })]);
+  await objects.run();
+  t.same(await namesInLake(objects), ['a', 'again', 'b'], 'the span of an archived day is there once');
+  // Back again: the tables have none of these records.
+  await sendSpans(scene, [aSpan({ name: 'c', start: BigInt(Date.now() - 10 * 86_400_000) * 1_000_000n })]);
+  t.match(await archive(), { code: 0, out: /^Archived 1 record/u });
+  t.same(await namesInLake(objects), ['a', 'again', 'b', 'c']);
+});
+
 t.test('the command', async (t) => {
   const scene = await startCompaction(t);
   const call = (...args: readonly string[]) => sluice(['compact', ...args], { folder: scene.commands });
@@ -316,7 +351,13 @@ t.test('the command', async (t) => {
   });
   await held.client.query('SELECT pg_advisory_unlock_all()');
   await held.client.query("INSERT INTO sluice.lake_jobs (signal, day) VALUES ('spans', '2026-01-01')");
-  t.match(await sluice(['compact'], { folder: held.commands }), { code: 1, err: /has files of `sluice archive`/u });
+  t.match(await sluice(['compact'], { folder: held.commands }), { code: 0 }, 'no record is in the tables too');
+  await sendSpans(held, [aSpan()]);
+  await held.client.query('UPDATE sluice.parts SET in_tables = true');
+  t.match(await sluice(['compact'], { folder: held.commands }), {
+    code: 1,
+    err: /objects have records of the same tables/u,
+  });
   const set = ['--set', 'exporters.postgres.archive.to=/tmp/archive'];
   t.match(await call(...set), {
     code: 1,

@@ -8,6 +8,7 @@ import { scheduleOf } from '../../../src/exporters/objects/compaction.ts';
 import { Database } from '../../../src/extensions/postgres/database.ts';
 import { sluice } from '../../support/command-line.ts';
 import { startCompaction } from '../../support/compaction-scene.ts';
+import { startDaemon } from '../../support/daemon.ts';
 import { type Executable, startExecutable } from '../../support/executable.ts';
 import { longTest } from '../../support/long.ts';
 import { send } from '../../support/otlp-client.ts';
@@ -96,6 +97,21 @@ async function end(run: Executable): Promise<void> {
   run.child.kill('SIGTERM');
   t.equal(await run.ended, 0);
 }
+
+t.test('an archive beside it is refused at the start', async (t) => {
+  const config = postgresConfig({
+    databaseUrl: scene.databaseUrl,
+    exporters: 'postgres, objects',
+    moreExporters: `objects: { to: "${scene.lake}" }`,
+  });
+  const start = (text: string) => startDaemon(t, { config: text });
+  const archived = config.replace('postgres: {}', 'postgres: { archive: { to: to } }');
+  await t.rejects(start(archived), {
+    message: /objects and the archive of postgres would write the same records into the lake/u,
+    hint: /Remove `archive` of the postgres exporter/u,
+  });
+  await start(archived.replace(`"${scene.lake}"`, `"${scene.lake}", compaction: { enabled: false }`));
+});
 
 longTest('the daemon publishes the parts, and says what is missing for it', async (t) => {
   await sendSpan();
