@@ -9,7 +9,7 @@ DECLARE
   is_large bool := (SELECT sum(pg_table_size(inhrelid)) > 64 * 1024 * 1024 FROM pg_inherits WHERE inhparent = 'sluice.spans'::regclass);
   place text := CASE WHEN is_large THEN 'ONLY sluice.spans' ELSE 'sluice.spans' END;
 BEGIN
-  EXECUTE format('CREATE UNIQUE INDEX spans_identity ON %s (trace_id, span_id, start_time_unix_nano, project)', place);
+  EXECUTE format('CREATE UNIQUE INDEX spans_identity ON %s (trace_id, span_id, project, start_time_unix_nano)', place);
   EXECUTE format('CREATE INDEX spans_by_conversation ON %s (left(conversation_id, 128), project) WHERE conversation_id IS NOT NULL', place);
   EXECUTE format('CREATE INDEX spans_by_response ON %s (left(response_id, 128), project)
     WHERE usage_scope IS NOT NULL AND response_id IS NOT NULL', place);
