@@ -21,6 +21,6 @@ async function isCaptured(reader: Reader, project: string, environment: string):
   const processors = [...reader.config.processors.values()];
   const privacy = processors.find(({ definition }) => definition.type === 'privacy');
   if (privacy === undefined) return true;
-  const settings = new CaptureSettings(privacy.options as CaptureOptions);
+  const settings = new CaptureSettings(privacy.options as CaptureOptions, `processors.${privacy.id}.environments`);
   return settings.captures({ name: project, plan: 'paid', monthlySpans: null, privacy: new Map() }, environment);
 }

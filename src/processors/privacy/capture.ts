@@ -4,7 +4,7 @@
  */
 import { normalizeEnvironment } from '../../pdata/environment.ts';
 import type { Project } from '../../pdata/context.ts';
-import { Rejection } from '../../errors.ts';
+import { Rejection, UserError } from '../../errors.ts';
 
 export interface CaptureOptions {
   readonly capture_content: boolean;
@@ -15,10 +15,19 @@ export class CaptureSettings {
   readonly #default: boolean;
   readonly #environments = new Map<string, boolean>();
 
-  constructor(options: CaptureOptions) {
+  /** `place` names the option in messages. */
+  constructor(options: CaptureOptions, place: string) {
     this.#default = options.capture_content;
-    for (const [name, { capture_content }] of Object.entries(options.environments))
-      if (capture_content !== undefined) this.#environments.set(normalizeEnvironment(name), capture_content);
+    const given = new Map<string, string>();
+    for (const [name, { capture_content }] of Object.entries(options.environments)) {
+      const environment = normalizeEnvironment(name);
+      const other = given.get(environment);
+      if (environment === '') throw new UserError(`${place}: an environment has no name`, 'name it, or remove it');
+      if (other !== undefined)
+        throw new UserError(`${place}: "${other}" and "${name}" are the same environment`, 'keep one of the two');
+      given.set(environment, name);
+      if (capture_content !== undefined) this.#environments.set(environment, capture_content);
+    }
   }
 
   /** True when no setting disables capture for this project. */

@@ -37,7 +37,7 @@ class Privacy implements Processor {
   readonly #redactions = new WeakMap<Tables, BatchRedaction>();
 
   constructor(options: PrivacyOptions, host: Host) {
-    this.#capture = new CaptureSettings(options);
+    this.#capture = new CaptureSettings(options, `processors.${host.id}.environments`);
     this.#capabilities = host.capabilities;
     this.#pipeline = host.pipeline;
     this.#redactor = compileRules(options.redact, `processors.${host.id}.redact`);

@@ -333,3 +333,12 @@ t.test('settings that cannot be read refuse the request, before its body and aft
     code: 'privacy_configuration_invalid',
   });
 });
+
+t.test('two settings of one environment are refused at start', async (t) => {
+  const on = { capture_content: true };
+  const off = { capture_content: false };
+  t.throws(() => scene.processor({ environments: { Production: off, ' production': on } }), {
+    message: /processors\.privacy\.environments: "Production" and " production" are the same environment/,
+  });
+  t.throws(() => scene.processor({ environments: { ' ': off } }), { message: /has no name/ });
+});
