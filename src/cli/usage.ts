@@ -4,7 +4,7 @@ import { loadUsage } from './archived-range.ts';
 import { nameText } from '../extensions/console/api/texts.ts';
 import type { Command } from './command.ts';
 import { LAKE_OPTION, withLake } from './lake.ts';
-import { sumCosts } from './view/cost-sum.ts';
+import { sumCosts } from '../pdata/cost-sum.ts';
 import { formatCost, formatCount, plural, UNKNOWN } from './view/format.ts';
 import { describeStoredData, type StoredData, readStoredData } from './stored-data.ts';
 import { Parameters, FILTER_OPTIONS, USAGE_EXPRESSIONS, usageConditions } from './filters.ts';

@@ -2,7 +2,7 @@
  * Tokens and cost of one line of a trace, marked so that the lines add up to the totals. The cost of a sum that the
  * daemon computed may lack what the calls below know, such as cached tokens: the cost of those calls is shown instead.
  */
-import { costOf, unitsOf } from './cost-sum.ts';
+import { costOf, unitsOf } from '../../pdata/cost-sum.ts';
 import { formatCost, formatCount } from './format.ts';
 import type { TreeLine } from './span-tree.ts';
 import type { Usage } from './trace-record.ts';

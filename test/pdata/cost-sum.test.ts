@@ -1,6 +1,6 @@
 // Costs are added exactly, in the smallest stored unit.
 import t from 'tap';
-import { costOf, sumCosts, unitsOf } from '../../../src/cli/view/cost-sum.ts';
+import { costOf, sumCosts, unitsOf } from '../../src/pdata/cost-sum.ts';
 
 t.test('costs are added exactly', async (t) => {
   t.equal(sumCosts(['0.1', '0.2', '0.00000001']), '0.30000001');
