@@ -1,6 +1,7 @@
 /**
  * JSON with exact numbers. A number with more digits than the engine keeps is parsed as a marked string, and written
- * back as it was. Nothing here needs Node: the console's page reads JSON with it too.
+ * back as it was; for readers of answers an integer becomes a bigint instead. Nothing here needs Node: the console's
+ * page reads JSON with it too.
  */
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
@@ -13,6 +14,7 @@ const MARK = '\udc00';
 const LONG_NUMBER = /(?:^|[:[,\s])-?\d{16,}|\d\.\d{15,}/u;
 const NUMBER = /-?\d[\d.eE+-]*/gu;
 const MARKED = new RegExp(`"(?:\\\\udc00|${MARK})(-?\\d[\\d.eE+-]*)"`, 'gu');
+const INTEGER = /^-?\d+$/u;
 const LONGEST_EXACT = 15;
 const PIECE_CHARACTERS = 65_536;
 
@@ -40,6 +42,24 @@ export function parseJson(text: string): Json | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** An integer of an answer: a bigint where a number does not keep its digits. */
+export type Count = number | bigint;
+
+/** The value of any JSON text, as `JSON.parse`, but with the digits of every integer. */
+export function parseExact(text: string): unknown {
+  return LONG_NUMBER.test(text) ? JSON.parse(markNumbers(text), (_, value) => withoutMark(value)) : JSON.parse(text);
+}
+
+/** JSON text of such a value, as `JSON.stringify`. */
+export function exactText(value: unknown, indent?: number): string {
+  const text = JSON.stringify(
+    value,
+    (_, each) => (typeof each === 'bigint' ? exactNumber(String(each)) : each),
+    indent,
+  );
+  return text.replace(MARKED, '$1');
 }
 
 /** JSON of Postgres without the spaces that it writes between its tokens. */
@@ -114,6 +134,13 @@ export function jsonText(value: Json): string {
 function markNumbers(text: string): string {
   const mark = (number: string): string => (number.length <= LONGEST_EXACT ? number : `"${MARK}${number}"`);
   return outsideStrings(text, (part) => part.replace(NUMBER, mark));
+}
+
+function withoutMark(value: Json): unknown {
+  const digits = longNumber(value);
+  if (digits === null) return value;
+  const number = Number(digits);
+  return INTEGER.test(digits) && !Number.isSafeInteger(number) ? BigInt(digits) : number;
 }
 
 export const isObject = (value: Json | undefined): value is JsonObject =>

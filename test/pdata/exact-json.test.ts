@@ -1,6 +1,15 @@
 /** JSON with exact numbers: parsed, written again and compacted without a changed value, in linear time. */
 import t from 'tap';
-import { compactJson, type Json, jsonText, longNumber, parseDocument, parseJson } from '../../src/pdata/exact-json.ts';
+import {
+  compactJson,
+  exactText,
+  type Json,
+  jsonText,
+  longNumber,
+  parseDocument,
+  parseExact,
+  parseJson,
+} from '../../src/pdata/exact-json.ts';
 
 t.test('numbers keep every digit', async (t) => {
   for (const text of [
@@ -12,6 +21,22 @@ t.test('numbers keep every digit', async (t) => {
     t.equal(jsonText(parseJson(text) as Json), text);
   t.equal(longNumber(parseJson('9223372036854775807') as Json), '9223372036854775807');
   t.equal(longNumber('9223372036854775807'), null);
+});
+
+t.test('an integer of an answer is a number, or a bigint where that has more digits', async (t) => {
+  const text =
+    '{"safe":9007199254740991,"low":-9007199254740993,"list":[12345678901234567890,0.1234567890123457,1e20],"text":"9007199254740993"}';
+  const value = {
+    safe: 9007199254740991,
+    low: -9007199254740993n,
+    list: [12345678901234567890n, 0.1234567890123457, 1e20],
+    text: '9007199254740993',
+  };
+  t.same(parseExact(text), value);
+  t.same(parseExact(exactText(value)), value);
+  t.equal(exactText({ a: [1n, 9007199254740993n] }, 1), '{\n "a": [\n  1,\n  9007199254740993\n ]\n}');
+  t.same(parseExact('{"a":[1,"b",null]}'), { a: [1, 'b', null] });
+  for (const wrong of ['', '{', '[9007199254740993,']) t.throws(() => parseExact(wrong), SyntaxError);
 });
 
 t.test('only the spaces between tokens are removed', async (t) => {

@@ -2,6 +2,7 @@
 import pg from 'pg';
 import type { ReaderPool } from '../../src/component/capabilities/postgres-reader.ts';
 import { Database } from '../../src/extensions/postgres/database.ts';
+import { exactText } from '../../src/pdata/exact-json.ts';
 import { migrate } from '../../src/extensions/postgres/migrate.ts';
 import { Readers } from '../../src/extensions/postgres/reader.ts';
 import { ConsoleError } from '../../src/extensions/console/errors.ts';
@@ -72,14 +73,14 @@ export async function startReading(t: Teardown): Promise<Reading> {
   };
 }
 
-/** Ids in the rows are hex, as `hex` writes them. */
+/** Ids in the rows are hex, as `hex` writes them; large integers are bigints. */
 export async function insertRows(
   database: { query(text: string, values: readonly unknown[]): Promise<unknown> },
   table: StoredTable,
   rows: readonly object[],
 ): Promise<void> {
   const text = `INSERT INTO sluice.${table} SELECT * FROM json_populate_recordset(NULL::sluice.${table}, $1)`;
-  await database.query(text, [JSON.stringify(rows)]);
+  await database.query(text, [exactText(rows)]);
 }
 
 async function prepare(url: string): Promise<void> {

@@ -1,5 +1,6 @@
 /** `GET …/export`: traces, spans or log records as a file; `…/traces/{trace}/otlp`: one trace as OTLP. */
 import { setImmediate } from 'node:timers/promises';
+import { parseExact } from '../../../pdata/exact-json.ts';
 import {
   jsonLineInPieces,
   lineNames,
@@ -167,16 +168,16 @@ async function* traceLines(context: RequestContext, form: Form, limit: number): 
       limit: Math.min(PAGE, limit - count),
     });
     const { items } = found;
-    if (form === 'csv') yield csvOf(items.map(parseExact), count === 0);
+    if (form === 'csv')
+      yield csvOf(
+        items.map((item) => parseExact(item) as TraceRow),
+        count === 0,
+      );
     else yield items.map((item) => `${item}\n`).join('');
     count += items.length;
     after = found.next;
   } while (after !== null && count < limit);
 }
-
-/** An integer that a number does not keep exactly becomes a text. */
-const parseExact = (row: string): TraceRow =>
-  JSON.parse(row.replaceAll(/"(?:[^"\\]|\\.)*"|-?\d{16,}/gu, (part) => (part.startsWith('"') ? part : `"${part}"`)));
 
 /** The names come with the first rows. */
 function csvOf(rows: readonly TraceRow[], isFirst: boolean): string {

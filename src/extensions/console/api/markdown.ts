@@ -1,4 +1,5 @@
 /** `GET …/traces/{trace}/markdown`: a transcript of the trace for pasting into a model. */
+import { parseExact } from '../../../pdata/exact-json.ts';
 import { setImmediate } from 'node:timers/promises';
 import { ConsoleError } from '../errors.ts';
 import { PROJECT, type RequestContext, readRoute, text } from '../server/route.ts';
@@ -33,7 +34,7 @@ export const showMarkdown = readRoute(`${PROJECT}/traces/{trace}/markdown`, asyn
   const trace = await findTrace(context);
   const [row] = await readTraceRows(reader, project, trace.firstNs === null ? [] : [trace.id]);
   if (row === undefined) throw new ConsoleError('not_found');
-  const transcript = new Transcript({ trace: JSON.parse(row) as TraceRow, project, seesContent: caller.seesContent });
+  const transcript = new Transcript({ trace: parseExact(row) as TraceRow, project, seesContent: caller.seesContent });
   const [count] = await reader.prepared(
     `SELECT count(*)::int4 AS steps FROM sluice.spans s WHERE ${IN_TRACE} AND ${IS_TOLD}`,
     valuesOf(trace),
@@ -57,7 +58,7 @@ async function* stepsOf(context: RequestContext, trace: StoredTrace): AsyncGener
     const lines = await readSteps(context, trace, after, row?.['ids']);
     for (const line of lines) {
       characters += line.length;
-      const { step, status_message } = JSON.parse(line) as StepLine;
+      const { step, status_message } = parseExact(line) as StepLine;
       yield { ...step, status_message };
       after = { ns: step.start_time_unix_nano, id: step.span_id ?? FIRST.id };
     }

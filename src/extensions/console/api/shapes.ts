@@ -1,8 +1,10 @@
 /**
  * The answers of the console's reading API, as types only: the page imports them. Nanoseconds and costs are decimal
- * strings, null means unavailable. Fields marked "content" are left out for a reader without the right to content.
+ * strings, null means unavailable. Tokens are JSON numbers with all digits: `parseExact` reads them. Fields marked
+ * "content" are left out for a reader without the right to content.
  */
 import type { ContentColumn } from '../../../pdata/content-columns.ts';
+import type { Count } from '../../../pdata/exact-json.ts';
 import type { SpanRow } from '../../../pdata/rows.ts';
 
 /** An integer of 64 bits as a decimal string. */
@@ -30,11 +32,11 @@ export type CompleteFrom = Nanoseconds;
 /** Sums over model calls, each counted once. */
 export interface UsageSums {
   readonly call_count: number;
-  readonly input_tokens: number | null;
-  readonly output_tokens: number | null;
-  readonly cache_read_tokens: number | null;
-  readonly cache_write_tokens: number | null;
-  readonly reasoning_tokens: number | null;
+  readonly input_tokens: Count | null;
+  readonly output_tokens: Count | null;
+  readonly cache_read_tokens: Count | null;
+  readonly cache_write_tokens: Count | null;
+  readonly reasoning_tokens: Count | null;
   readonly total_cost: Cost | null;
   /** Calls without a known cost. */
   readonly unpriced_count: number;
@@ -60,9 +62,9 @@ export interface TraceRow {
   readonly agent: string | null;
   readonly user_id: string | null;
   readonly conversation_id: string | null;
-  readonly input_tokens: number | null;
-  readonly cache_read_tokens: number | null;
-  readonly output_tokens: number | null;
+  readonly input_tokens: Count | null;
+  readonly cache_read_tokens: Count | null;
+  readonly output_tokens: Count | null;
   readonly total_cost: Cost | null;
   readonly unpriced_count: number;
 }
@@ -180,9 +182,9 @@ export type SpanTuple = readonly [
   error: 0 | 1,
   model: number | null,
   tool: number | null,
-  input_tokens: number | null,
-  output_tokens: number | null,
-  cache_read_tokens: number | null,
+  input_tokens: Count | null,
+  output_tokens: Count | null,
+  cache_read_tokens: Count | null,
   time_to_first_token_ms: number | null,
   cost: Cost | null,
   /** 1: the usage of this span counts; 0: it does not, or there is none. */
@@ -236,11 +238,14 @@ type OtherColumn =
   | 'events'
   | 'links'
   | 'latency_ms'
-  | 'time_to_first_token_ms';
+  | 'time_to_first_token_ms'
+  | TokenColumn;
+type TokenColumn = Extract<keyof SpanRow, `${string}_tokens`>;
 type PresentColumns = { readonly [Name in PresentColumn]: NonNullable<SpanRow[Name]> };
+type TokenColumns = { readonly [Name in TokenColumn]: Count | null };
 
 /** `GET …/traces/{id}/spans/{span}?start`: the columns of the view `spans`, with these differences. */
-export interface SpanDetail extends PresentColumns, Omit<SpanRow, PresentColumn | OtherColumn> {
+export interface SpanDetail extends PresentColumns, TokenColumns, Omit<SpanRow, PresentColumn | OtherColumn> {
   readonly latency_ms: number | null;
   readonly time_to_first_token_ms: number | null;
   /** Whether the usage of this span counts in the totals of its trace. */
@@ -288,9 +293,9 @@ export interface StepRow {
   readonly tool_call_id: string | null;
   readonly dialect: string | null;
   readonly finish_reasons: unknown;
-  readonly input_tokens: number | null;
-  readonly cache_read_tokens: number | null;
-  readonly output_tokens: number | null;
+  readonly input_tokens: Count | null;
+  readonly cache_read_tokens: Count | null;
+  readonly output_tokens: Count | null;
   readonly total_cost: Cost | null;
   readonly counts: boolean;
   /** Content. */

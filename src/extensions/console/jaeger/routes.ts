@@ -2,6 +2,7 @@
  * A subset of Jaeger's API below `/jaeger`: what Grafana's data source asks, and what Jaeger UI asks. The older API
  * gives whole traces, the one of version 3 summaries and OTLP.
  */
+import { parseExact } from '../../../pdata/exact-json.ts';
 import { membersOf, OTLP_JSON } from '../api/otlp-conversions.ts';
 import { findTrace, type StoredTrace } from '../api/stored-trace.ts';
 import { type FoundTraces, searchTraces, type TracePosition } from '../api/search-traces.ts';
@@ -36,7 +37,7 @@ async function search(context: RequestContext, question: SearchQuestion): Promis
   let after: TracePosition | null = null;
   do {
     const page: FoundTraces = await searchTraces(reader, { ...common, after, limit: question.limit - found.length });
-    found.push(...page.items.map((item) => JSON.parse(item) as TraceRow));
+    found.push(...page.items.map((item) => parseExact(item) as TraceRow));
     after = page.next;
   } while (after !== null && found.length < question.limit && context.now() - start < SEARCH_MS);
   return found;

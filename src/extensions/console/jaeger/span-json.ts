@@ -1,5 +1,6 @@
 /** Spans in the shape of Jaeger's API, made from OTLP/JSON as Jaeger itself makes them. */
 import { createHash } from 'node:crypto';
+import { exactText } from '../../../pdata/exact-json.ts';
 import { otlpJson } from '../../../pdata/otlp-json.ts';
 import type { StoredText } from '../../../pdata/stored-text.ts';
 import type { Conversion } from '../server/row-thread.ts';
@@ -180,7 +181,7 @@ function tagOf({ key, value = {} }: KeyValue): Tag {
   if (typeof value.doubleValue === 'number') return { key, type: 'float64', value: value.doubleValue };
   if (value.bytesValue !== undefined) return { key, type: 'binary', value: value.bytesValue };
   const plain = plainOf(value);
-  return tag(key, plain === null ? '' : typeof plain === 'string' ? plain : JSON.stringify(plain));
+  return tag(key, plain === null ? '' : typeof plain === 'string' ? plain : exactText(plain));
 }
 
 /** Lists and objects are shown as JSON. */
@@ -188,6 +189,6 @@ function plainOf(value: AnyValue): unknown {
   if (value.arrayValue !== undefined) return (value.arrayValue.values ?? []).map(plainOf);
   if (value.kvlistValue !== undefined)
     return Object.fromEntries((value.kvlistValue.values ?? []).map((each) => [each.key, plainOf(each.value ?? {})]));
-  const integer = value.intValue === undefined ? undefined : Number(value.intValue);
+  const integer = value.intValue === undefined ? undefined : BigInt(value.intValue);
   return value.stringValue ?? value.boolValue ?? integer ?? value.doubleValue ?? value.bytesValue ?? null;
 }

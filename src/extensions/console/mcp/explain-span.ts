@@ -1,4 +1,5 @@
 /** The tool `explain_span`: which attribute filled which column of a span, and how its cost came about. */
+import { parseExact } from '../../../pdata/exact-json.ts';
 import type { SpanDetail } from '../api/shapes.ts';
 import { costOf, joined, tokensOf } from './figures.ts';
 import { SPAN_ARGUMENT } from './get-span.ts';
@@ -20,7 +21,7 @@ export const explainSpan: Tool = {
     const project = await projectOf(values, api);
     const [trace, span] = [values.text('trace').toLowerCase(), values.text('span').toLowerCase()];
     // Also refuses what the caller may not see.
-    const detail = JSON.parse(await api.get(projectPath(project, ['traces', trace, 'spans', span]))) as SpanDetail;
+    const detail = parseExact(await api.get(projectPath(project, ['traces', trace, 'spans', span]))) as SpanDetail;
     const stored = storedFacts(detail);
     if (explain === null || detail.attributes === undefined)
       return `${stored}\nWhich attribute filled each column: \`sluice explain ${detail.trace_id} --span ${detail.span_id}\`, or explain_span of \`sluice mcp\`, where the configuration is.`;

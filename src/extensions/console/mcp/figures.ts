@@ -1,4 +1,5 @@
 /** Figures and times in answers: short, without loss where a model would compute with them. */
+import type { Count } from '../../../pdata/exact-json.ts';
 
 const NS_PER_MS = 1_000_000;
 const SECOND_MS = 1000;
@@ -28,9 +29,9 @@ export function costOf(cost: string | null): string {
 
 /** `4700→576 tok (3100 cached)`; empty without any. */
 export function tokensOf(sums: {
-  readonly input_tokens: number | null;
-  readonly output_tokens: number | null;
-  readonly cache_read_tokens?: number | null;
+  readonly input_tokens: Count | null;
+  readonly output_tokens: Count | null;
+  readonly cache_read_tokens?: Count | null;
 }): string {
   const { input_tokens: input, output_tokens: output, cache_read_tokens: cached = null } = sums;
   if (input === null && output === null) return '';

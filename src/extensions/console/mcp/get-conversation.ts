@@ -1,4 +1,5 @@
 /** The tool `get_conversation`: what was said in it, oldest turn first, each message once. */
+import { parseExact } from '../../../pdata/exact-json.ts';
 import type { Turns, StepRow } from '../api/shapes.ts';
 import { costOf, joined, plural, timeOf, tokensOf } from './figures.ts';
 import { messageKey, messageText, sectionsOf } from './messages.ts';
@@ -25,7 +26,7 @@ export const getConversation: Tool = {
   async run(values, { api }) {
     const project = await projectOf(values, api);
     const segments = ['conversations', values.text('conversation'), 'turns'];
-    const { conversation, items, next } = JSON.parse(
+    const { conversation, items, next } = parseExact(
       await api.get(projectPath(project, segments, { cursor: values.text('cursor') })),
     ) as Turns;
     const mark = newMark();

@@ -1,4 +1,5 @@
 /** The tool `get_span`: the columns of one span and its content, cut; and one long text in pieces. */
+import { exactText, parseExact } from '../../../pdata/exact-json.ts';
 import type { ContentPiece, SpanDetail, Text } from '../api/shapes.ts';
 import { costOf, joined, timeOf, tokensOf, tookOf } from './figures.ts';
 import { TRACE_ARGUMENT } from './get-trace.ts';
@@ -43,9 +44,9 @@ export const getSpan: Tool = {
     if (field !== '') {
       const offset = String(values.count('offset', 0));
       const text = await api.get(projectPath(project, [...segments, 'content', field], { offset }));
-      return pieceText(JSON.parse(text) as ContentPiece);
+      return pieceText(parseExact(text) as ContentPiece);
     }
-    return spanText(JSON.parse(await api.get(projectPath(project, segments))) as SpanDetail);
+    return spanText(parseExact(await api.get(projectPath(project, segments))) as SpanDetail);
   },
 };
 
@@ -131,7 +132,7 @@ function contentOf(span: SpanDetail, mark: string): readonly string[] {
     lines.push(block(mark, about, texts.join('\n'), LONGEST_SECTION));
   }
   const events = span.events ?? [];
-  if (events.length > 0) lines.push(block(mark, 'events', JSON.stringify(events), LONGEST_EVENTS));
+  if (events.length > 0) lines.push(block(mark, 'events', exactText(events), LONGEST_EVENTS));
   else if (span.events === null) lines.push('events: none, or too long to show here; read field "events"');
   return lines;
 }

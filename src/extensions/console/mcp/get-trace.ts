@@ -1,4 +1,5 @@
 /** The tool `get_trace`: totals, the tree of spans as an outline that fits, and what failed. */
+import { parseExact } from '../../../pdata/exact-json.ts';
 import type { SpanDetail, TraceHeader } from '../api/shapes.ts';
 import { costOf, joined, millis, plural, timeOf, tokensOf, tookOf } from './figures.ts';
 import { PROJECT_ARGUMENT, projectOf } from './projects.ts';
@@ -32,7 +33,7 @@ export const getTrace: Tool = {
   async run(values, { api }) {
     const project = await projectOf(values, api);
     const trace = values.text('trace').toLowerCase();
-    const header = JSON.parse(await api.get(projectPath(project, ['traces', trace]))) as TraceHeader;
+    const header = parseExact(await api.get(projectPath(project, ['traces', trace]))) as TraceHeader;
     const query = {
       limit: String(READ_SPANS),
       ...{ under: values.text('under'), only: values.text('only'), after: values.text('after') },
@@ -93,7 +94,7 @@ async function readErrors(
   const lines: string[] = [`errors (${count}), the latest of them first:`];
   let hasMessage = false;
   for (const { id, start } of spans.slice(-SHOWN_ERRORS).toReversed()) {
-    const detail = JSON.parse(await api.get(projectPath(project, ['traces', trace, 'spans', id]))) as SpanDetail;
+    const detail = parseExact(await api.get(projectPath(project, ['traces', trace, 'spans', id]))) as SpanDetail;
     const type = detail.error_type === null ? 'no error type' : line(detail.error_type);
     lines.push(`  ${id} ${line(detail.name)} at +${millis(start)}: ${type}`);
     const message = detail.status_message?.text ?? '';

@@ -1,4 +1,5 @@
 /** The tool `list_projects`, and the project that other tools work on. */
+import { parseExact } from '../../../pdata/exact-json.ts';
 import type { ProjectShape } from '../api/management-shapes.ts';
 import { plural, timeOf } from './figures.ts';
 import { type Api, type Argument, MAX_ANSWER_BYTES, fitLines, type Tool, ToolFault, type ToolValues } from './tool.ts';
@@ -14,7 +15,7 @@ export const PROJECT_ARGUMENT: Argument = {
 };
 
 async function readProjects(api: Api): Promise<readonly ProjectShape[]> {
-  return (JSON.parse(await api.get('/api/v1/projects')) as { readonly items: readonly ProjectShape[] }).items;
+  return (parseExact(await api.get('/api/v1/projects')) as { readonly items: readonly ProjectShape[] }).items;
 }
 
 /** The named project, else the only one. */

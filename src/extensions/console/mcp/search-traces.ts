@@ -1,4 +1,5 @@
 /** The tool `search_traces`. */
+import { parseExact } from '../../../pdata/exact-json.ts';
 import type { Page, TopTraces, TraceRow } from '../api/shapes.ts';
 import { costOf, joined, plural, timeOf, tokensOf, tookOf } from './figures.ts';
 import { PROJECT_ARGUMENT, projectOf } from './projects.ts';
@@ -51,13 +52,13 @@ export const searchTraces: Tool = {
     if (sort !== 'newest') {
       if (values.text('filter') !== '' || values.text('cursor') !== '')
         throw new ToolFault(`sort "${sort}" takes neither filter nor cursor; sort "newest" takes both`);
-      const { items } = JSON.parse(
+      const { items } = parseExact(
         await api.get(projectPath(project, ['traces', 'top'], { ...range, by: sort })),
       ) as TopTraces;
       return shown(items, items.length === 0 ? 'No traces in this range.' : `Highest ${sort} first.`);
     }
     const query = { ...range, q: values.text('filter'), cursor: values.text('cursor') };
-    const page = JSON.parse(await api.get(projectPath(project, ['traces'], query))) as Page<TraceRow>;
+    const page = parseExact(await api.get(projectPath(project, ['traces'], query))) as Page<TraceRow>;
     const looked = `${plural(page.items.length, 'trace')}, looked at ${page.examined} back to ${timeOf(page.reached)}.`;
     return shown(page.items, page.next === null ? `${looked} No more.` : `${looked} More: cursor ${page.next}`);
   },

@@ -1,4 +1,5 @@
 /** The slim rows of a trace, and their tree as indented lines. */
+import { type Count, parseExact } from '../../../pdata/exact-json.ts';
 import type { SpanNote, SpansEnd, SpanTuple, SpanWords } from '../api/shapes.ts';
 import { type Api, ApiFault } from './tool.ts';
 
@@ -16,9 +17,9 @@ export interface OutlineSpan {
   /** Milliseconds. */
   readonly duration: number | null;
   readonly error: boolean;
-  readonly input: number | null;
-  readonly output: number | null;
-  readonly cached: number | null;
+  readonly input: Count | null;
+  readonly output: Count | null;
+  readonly cached: Count | null;
   readonly cost: string | null;
   readonly note: SpanNote | null;
 }
@@ -35,7 +36,7 @@ export async function readSpans(api: Api, path: string): Promise<FoundSpans> {
   const spans: OutlineSpan[] = [];
   const [, ...lines] = (await api.get(path)).trimEnd().split('\n');
   for (const text of lines) {
-    const value = JSON.parse(text) as SpanTuple | SpanWords | SpansEnd;
+    const value = parseExact(text) as SpanTuple | SpanWords | SpansEnd;
     if (Array.isArray(value)) spans.push(spanOf(value as unknown as SpanTuple, spans, words));
     else if ('end' in value) return { spans, next: value.next };
     else for (const [name, added] of Object.entries(value)) words[name as keyof SpanWords].push(...(added as string[]));

@@ -3,6 +3,7 @@
  * enclosed in marks that a sender cannot know, and characters that a person would not see become visible.
  */
 import { randomBytes } from 'node:crypto';
+import { exactText } from '../../../pdata/exact-json.ts';
 
 /** Control characters, directions of writing, invisible characters and halves of surrogate pairs. */
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/gu;
@@ -14,7 +15,7 @@ const MARK_BYTES = 4;
 
 /** A name or another value on one line, cut. */
 export function line(value: unknown, longest = LONGEST_NAME): string {
-  const text = typeof value === 'string' ? value : value === undefined ? 'null' : JSON.stringify(value);
+  const text = typeof value === 'string' ? value : value === undefined ? 'null' : exactText(value);
   const cut = cutText(text, longest);
   const safe = cutText(visible(cut.text.replace(/[\t\n\r ]+/gu, ' '), HIDDEN), 2 * longest);
   return safe.text + (cut.rest + safe.rest > 0 ? '…' : '');

@@ -1,4 +1,5 @@
 /** The tool `usage`: tokens, cost, errors and times of model calls by a group; and the same of tools. */
+import { parseExact } from '../../../pdata/exact-json.ts';
 import type { ToolUsage, Usage, UsageFigures } from '../api/shapes.ts';
 import { costOf, joined, millis, plural, timeOf, tokensOf } from './figures.ts';
 import { PROJECT_ARGUMENT, projectOf } from './projects.ts';
@@ -40,10 +41,10 @@ export const usage: Tool = {
     const query = { ...range, q: values.text('filter') };
     if (group === 'tool') {
       if (interval !== '') throw new ToolFault('group "tool" takes no interval');
-      return toolText(JSON.parse(await api.get(projectPath(project, ['tools'], query))) as ToolUsage, limit);
+      return toolText(parseExact(await api.get(projectPath(project, ['tools'], query))) as ToolUsage, limit);
     }
     const answer = await api.get(projectPath(project, ['usage'], { ...query, group, interval }));
-    return usageText(JSON.parse(answer) as Usage, { limit, points: interval !== '' });
+    return usageText(parseExact(answer) as Usage, { limit, points: interval !== '' });
   },
 };
 

@@ -1,4 +1,5 @@
 /** `GET /tempo/api/search`: the newest traces with a span that a query selects, and some of these spans. */
+import { parseExact } from '../../../pdata/exact-json.ts';
 import { type FoundTraces, searchTraces } from '../api/search-traces.ts';
 import { allOf } from '../api/question.ts';
 import type { TraceRow } from '../api/shapes.ts';
@@ -34,7 +35,7 @@ export const searchByQuery = tempoRoute('/search', async (context) => {
     ...{ project: context.project, range: rangeOf(context), conditions, parameters },
     ...{ after: null, limit: limits.traces, now: () => context.now() },
   });
-  const traces = found.items.map((item) => JSON.parse(item) as TraceRow);
+  const traces = found.items.map((item) => parseExact(item) as TraceRow);
   const spans = await readSpans(context, { query, traces, shown, limit: limits.spans });
   return json({
     traces: traces.map((trace) => traceOf(trace, spans.get(trace.trace_id))),
@@ -97,7 +98,7 @@ async function readSpans(
       name: each['name'],
       startTimeUnixNano: each['start'],
       durationNanos: each['duration'],
-      attributes: attributesOf(shown, JSON.parse(String(each['shown'])) as readonly (string | null)[]),
+      attributes: attributesOf(shown, parseExact(String(each['shown'])) as readonly (string | null)[]),
     });
   }
   return found;

@@ -33,7 +33,7 @@ await store(reading, [
     trace: 1,
     at: 1,
     name: 'chat',
-    input_tokens: 10,
+    input_tokens: 9_007_199_254_740_993n,
     output_tokens: 5,
     total_cost: '0.5',
     input_content: JSON.stringify([system, question]),
@@ -81,7 +81,10 @@ t.test('the steps in order, each with what is new in it', async (t) => {
   t.match(text, /^# agent \\\*travel\\\* \\# no heading\n\n- Trace: 0+1\n- Project: demo, environment default\n/u);
   t.match(text, '- Spans: 6, 2 with an error, 2 model calls\n');
   t.match(text, '- User: u-17\n');
-  t.match(text, /\n## 1\. chat\n\nmodel\\_call · gpt-5-mini · at \+1 ms · took 5 ms · 10 → 5 tokens · \$0\.5/u);
+  t.match(
+    text,
+    /\n## 1\. chat\n\nmodel\\_call · gpt-5-mini · at \+1 ms · took 5 ms · 9007199254740993 → 5 tokens · \$0\.5/u,
+  );
   t.match(text, '\n**system**\n\n```\nYou plan trips.\n```\n');
   t.match(text, '\n**user**\n\n````\nRain in Lisbon?\n```\nnot a fence\n```\n````\n', 'a text cannot close its fence');
   t.match(text, '\n**assistant calls get\\_weather call\\_1**\n\n```\n{"city":"Lisbon"}\n```\n');

@@ -349,13 +349,60 @@ async function listArchived(t: Test, page: Page, origin: string): Promise<void> 
   t.equal(await rows(page).count(), stored + 1, 'the stored traces stay');
 }
 
+/** Integers that a number of JavaScript does not keep, alone and as sums. */
+async function showLarge(t: Test, page: Page, { daemon, origin, administration }: TestConsole): Promise<void> {
+  const { text: key } = await administration.createKey('sums', null, 'large');
+  const ids = ['a', 'b'].map((digit) => digit.repeat(32));
+  const counts = [['9007199254740991', '9007199254740990'], ['9007199254740990']];
+  const requests = ids.map((traceId, at) => ({ path: '/v1/traces', body: largeTrace(traceId, counts[at] ?? []) }));
+  await send(daemon.url, key, requests);
+  const [a, b] = ids;
+  const visit = (path: string) => page.goto(`${origin}/p/sums/${path}`);
+  await visit('traces');
+  await page.getByTitle('18,014,398,509,481,981 → 2', { exact: true }).waitFor();
+  await visit('usage');
+  await page.locator('dd[title="27,021,597,764,222,971"]').waitFor();
+  const saved = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'CSV' }).click();
+  const csv = readFileSync((await (await saved).path()) ?? '', 'utf8');
+  t.match(csv, /,27021597764222971,/u, 'the file has every digit');
+  await visit(`traces/${a}#s=${'1'.repeat(16)}`);
+  await page.getByTitle('18,014,398,509,481,981 → 2', { exact: true }).waitFor();
+  await page.locator('.panel').getByText('9,007,199,254,740,991 → 1').waitFor();
+  await page.getByRole('tab', { name: 'Attributes' }).click();
+  await page.locator('.value-text').getByText('12345678901234567890').waitFor();
+  await page.getByText('1152921504606846977').first().waitFor();
+  await visit(`traces/${a}?view=json`);
+  await page.locator('.json').getByText('18014398509481981').waitFor();
+  await visit(`compare?a=${a}&b=${b}`);
+  await page.getByText('−9P (−50 %)').waitFor();
+}
+
+function largeTrace(traceId: string, counts: readonly string[]): object {
+  const start = BigInt(Date.now()) * 1_000_000n;
+  const attribute = (name: string, value: object) => ({ key: name, value });
+  const spans = counts.map((count, at) => ({
+    ...{ traceId, spanId: String(at + 1).repeat(16), name: 'chat', kind: 3 },
+    ...{ startTimeUnixNano: String(start + BigInt(at)), endTimeUnixNano: String(start + 1_000_000n) },
+    attributes: [
+      attribute('gen_ai.operation.name', { stringValue: 'chat' }),
+      attribute('gen_ai.request.model', { stringValue: 'large' }),
+      attribute('gen_ai.usage.input_tokens', { intValue: count }),
+      attribute('gen_ai.usage.output_tokens', { intValue: '1' }),
+      attribute('order.id', { intValue: '1152921504606846977' }),
+      attribute('order.text', { stringValue: '12345678901234567890' }),
+    ],
+  }));
+  return { resourceSpans: [{ scopeSpans: [{ spans }] }] };
+}
+
 const chromium = findChromium();
 if (chromium === null) {
   t.pass('the page is NOT tested: there is no Chromium', { skip: 'set SLUICE_CHROMIUM to the path of a Chromium' });
 } else {
   t.setTimeout(WHOLE_MS);
   t.test('the page of the console', { timeout: WHOLE_MS }, async (t) => {
-    const console = await startConsole(t, { processors: PROCESSORS, projects: ['shop'] });
+    const console = await startConsole(t, { processors: PROCESSORS, projects: ['shop', 'sums'] });
     const browser = await launchChromium(chromium);
     t.teardown(() => browser.close());
     const context = await browser.newContext();
@@ -380,6 +427,12 @@ if (chromium === null) {
       const own = await context.newPage();
       own.setDefaultTimeout(PATIENCE_MS);
       await countArchived(t, own, console.origin);
+      await own.close();
+    });
+    await t.test('large integers', { timeout: WHOLE_MS }, async (t) => {
+      const own = await context.newPage();
+      own.setDefaultTimeout(PATIENCE_MS);
+      await showLarge(t, own, console);
       await own.close();
     });
     await t.test(

@@ -1,5 +1,6 @@
 /** Requests to the console's API. */
 import { signal } from '@preact/signals';
+import { parseExact } from '../../../../pdata/exact-json.ts';
 
 const BASE = '/api/v1';
 const JSON_TYPE = 'application/json';
@@ -84,7 +85,7 @@ export async function get<T>(path: string, query: Query = {}, signal?: AbortSign
     headers: { accept: JSON_TYPE },
     ...(signal === undefined ? {} : { signal }),
   });
-  return (await response.json()) as T;
+  return parseExact(await response.text()) as T;
 }
 
 export async function send<T>(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<T> {
@@ -93,7 +94,7 @@ export async function send<T>(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path:
     ...(body === undefined ? {} : { headers: { 'content-type': JSON_TYPE }, body: JSON.stringify(body) }),
   });
   const text = await response.text();
-  return (text === '' ? {} : JSON.parse(text)) as T;
+  return (text === '' ? {} : parseExact(text)) as T;
 }
 
 /** Reads NDJSON as it arrives. Resolves when the stream ends. */

@@ -7,6 +7,8 @@ import {
   type SpanTuple,
   type SpanWords,
 } from '../../api/shapes.ts';
+import { sumCosts } from '../../../../pdata/cost-sum.ts';
+import { type Count, parseExact } from '../../../../pdata/exact-json.ts';
 import { projectPath, readLines } from './api.ts';
 
 const NS_PER_MS = 1e6;
@@ -26,9 +28,9 @@ export interface Span {
   readonly isError: boolean;
   readonly model: string | null;
   readonly tool: string | null;
-  readonly input: number | null;
-  readonly output: number | null;
-  readonly cached: number | null;
+  readonly input: Count | null;
+  readonly output: Count | null;
+  readonly cached: Count | null;
   readonly ttft: number | null;
   readonly cost: string | null;
   readonly counts: boolean;
@@ -54,6 +56,10 @@ export interface Spans {
   readonly isCut: boolean;
 }
 
+/** Of the spans whose usage counts; null: none has a cost. */
+export const countedCost = (spans: readonly Span[]): string | null =>
+  sumCosts(spans.map(({ counts, cost }) => (counts ? cost : null)));
+
 export const endOf = (span: Span): number => span.start + (span.duration ?? 0);
 
 type Line = SpansHead | SpanWords | SpanTuple | SpansEnd;
@@ -73,7 +79,7 @@ class SpanReader {
   }
 
   read(line: string): void {
-    const value = JSON.parse(line) as Line;
+    const value = parseExact(line) as Line;
     if (isTuple(value)) this.#add(value);
     else if ('columns' in value) checkColumns(value.columns);
     else if ('end' in value) this.#end = value;

@@ -12,7 +12,7 @@ import { Loaded } from '../parts/states.tsx';
 import { Thread } from '../parts/thread.tsx';
 import { open, pageHref } from '../state/location.ts';
 import { isNarrow } from '../state/width.ts';
-import { age, cost, exactly, plural, tokens, took } from '../text/figures.ts';
+import { age, cost, exactly, exactTokens, plural, tokensOf, took } from '../text/figures.ts';
 import { dateTime, msOf } from '../text/time.ts';
 import { visible } from '../text/visible.ts';
 import { MarkdownSwitch } from '../parts/text-block.tsx';
@@ -93,7 +93,9 @@ function Cells({ row, href, now }: { row: ConversationRow; href: string; now: nu
       <Cell class="c-service">{row.user_id === null ? '–' : <Name text={row.user_id} />}</Cell>
       <Cell class="c-calls">{exactly(row.trace_count)}</Cell>
       <Cell class="c-calls">{exactly(row.call_count)}</Cell>
-      <Cell class="c-tokens">{tokens(row.input_tokens, row.cache_read_tokens, row.output_tokens)}</Cell>
+      <Cell class="c-tokens" title={exactTokens(row)}>
+        {tokensOf(row)}
+      </Cell>
       <Cell class="c-cost">{cost(row.total_cost)}</Cell>
       <Cell class="c-errors">
         <span class={row.error_count > 0 ? 'bad-text' : ''}>{exactly(row.error_count)}</span>
@@ -164,7 +166,9 @@ function ConversationHeader({ row }: { row: ConversationRow }): JSX.Element {
         <Fact name="user">{row.user_id === null ? '–' : <Name text={row.user_id} />}</Fact>
         <Fact name="traces">{exactly(row.trace_count)}</Fact>
         <Fact name="model calls">{exactly(row.call_count)}</Fact>
-        <Fact name="tokens">{tokens(row.input_tokens, row.cache_read_tokens, row.output_tokens)}</Fact>
+        <Fact name="tokens" title={exactTokens(row)}>
+          {tokensOf(row)}
+        </Fact>
         <Fact name="cost">{cost(row.total_cost)}</Fact>
         <Fact name="errors">{exactly(row.error_count)}</Fact>
         <Fact name="first">{dateTime(msOf(row.first_time_unix_nano), false)}</Fact>

@@ -116,13 +116,19 @@ export function Lines({ text, label }: { text: string; label: string }): JSX.Ele
 }
 
 /** A short fact beside its name. */
-export function Fact({ name, children }: { name: string; children: ComponentChildren }): JSX.Element {
+export function Fact({ name, title, children }: FactProps): JSX.Element {
   return (
-    <div class="fact">
+    <div class="fact" title={title}>
       <dt>{name}</dt>
       <dd>{children}</dd>
     </div>
   );
+}
+
+interface FactProps {
+  readonly name: string;
+  readonly title?: string;
+  readonly children: ComponentChildren;
 }
 
 /** A part of a page with its heading. */

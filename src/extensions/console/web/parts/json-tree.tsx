@@ -1,6 +1,7 @@
 /** A JSON value as a tree whose nodes are made when they are opened. Strings that are JSON can be unpacked. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { parseExact } from '../../../../pdata/exact-json.ts';
 import { exactly } from '../text/figures.ts';
 import { visible } from '../text/visible.ts';
 import { Button, CopyButton } from './basics.tsx';
@@ -109,8 +110,7 @@ function packedOf(text: string): { value: unknown } | null {
 /** The value of a JSON text, or null. */
 export function parsed(text: string): { value: unknown } | null {
   try {
-    const value: unknown = JSON.parse(text);
-    return { value };
+    return { value: parseExact(text) };
   } catch {
     return null;
   }

@@ -5,7 +5,7 @@ import type { StepRow } from '../../api/shapes.ts';
 import type { Message } from '../../../../messages/message.ts';
 import { readRecord } from '../../../../messages/read-record.ts';
 import { pageHref } from '../state/location.ts';
-import { cost, plural, tokens, took } from '../text/figures.ts';
+import { cost, plural, tokensOf, took } from '../text/figures.ts';
 import { visible } from '../text/visible.ts';
 import { Button, Link, Name } from './basics.tsx';
 import { Category } from './category.tsx';
@@ -77,9 +77,7 @@ function Step({ reading }: { reading: Reading }): JSX.Element {
         {step.error ? <strong class="bad-text">{visible(step.error_type ?? 'error')}</strong> : null}
         <span class="stretch" />
         <span class="muted">
-          {step.input_tokens === null && step.output_tokens === null
-            ? ''
-            : `${tokens(step.input_tokens, step.cache_read_tokens, step.output_tokens)} · `}
+          {step.input_tokens === null && step.output_tokens === null ? '' : `${tokensOf(step)} · `}
           {step.total_cost === null || !step.counts ? '' : `${cost(step.total_cost)} · `}
           {took(step.duration_ns)}
         </span>

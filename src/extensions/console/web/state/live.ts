@@ -2,6 +2,7 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { LiveTraces, TraceRow } from '../../api/shapes.ts';
+import { parseExact } from '../../../../pdata/exact-json.ts';
 import { type Query, projectPath, urlOf } from '../data/api.ts';
 
 export const liveOn = signal(true);
@@ -22,7 +23,7 @@ export function useLive(project: string, query: Query, active: boolean): void {
     const source = new EventSource(urlOf(projectPath(project, 'live'), query));
     source.addEventListener('open', () => (connected.value = true));
     source.addEventListener('error', () => (connected.value = false));
-    source.addEventListener('traces', (event: MessageEvent<string>) => add(JSON.parse(event.data) as LiveTraces));
+    source.addEventListener('traces', (event: MessageEvent<string>) => add(parseExact(event.data) as LiveTraces));
     return () => {
       source.close();
       connected.value = false;

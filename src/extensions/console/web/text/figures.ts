@@ -1,4 +1,5 @@
 /** Numbers for people, in the form of the command line: durations, counts, money. */
+import type { Count } from '../../../../pdata/exact-json.ts';
 
 const NS_PER_MS = 1_000_000;
 const SECOND_MS = 1_000;
@@ -46,8 +47,8 @@ const UNITS = [
   [1e3, 'k'],
 ] as const;
 
-/** 950, 1.2k, 15k, 3.4M. */
-export function count(exact: Known<number | string>): string {
+/** 950, 1.2k, 15k, 3.4M. Beside it, `exactly` has all digits. */
+export function count(exact: Known<Count>): string {
   if (exact === null || exact === undefined) return UNKNOWN;
   const value = Number(exact);
   for (const [size, letter] of UNITS) {
@@ -59,8 +60,8 @@ export function count(exact: Known<number | string>): string {
 const grouped = new Intl.NumberFormat('en');
 
 /** 12,345. */
-export const exactly = (value: Known<number | string>): string =>
-  value === null || value === undefined ? UNKNOWN : grouped.format(Number(value));
+export const exactly = (value: Known<Count>): string =>
+  value === null || value === undefined ? UNKNOWN : grouped.format(value);
 
 const grouped2 = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 
@@ -75,12 +76,27 @@ export function cost(exact: Known<string | number>): string {
   return `$${trim(value.toFixed(Math.min(8, zeros + SMALL_DIGITS)))}`;
 }
 
-/** `3.5k (3.1k cached) → 412`. */
-export function tokens(input: Known<number>, cached: Known<number>, output: Known<number>): string {
+/** All stored digits. */
+export const exactCost = (exact: Known<string>): string => (exact == null ? UNKNOWN : `$${exact}`);
+
+/** `3.5k (3.1k cached) → 412`. `write`: `exactly` for all digits. */
+export function tokens(input: Known<Count>, cached: Known<Count>, output: Known<Count>, write = count): string {
   if ((input ?? null) === null && (output ?? null) === null) return UNKNOWN;
-  const read = cached === null || cached === undefined || cached === 0 ? '' : ` (${count(cached)} cached)`;
-  return `${count(input)}${read} → ${count(output)}`;
+  const read = cached === null || cached === undefined || cached === 0 ? '' : ` (${write(cached)} cached)`;
+  return `${write(input)}${read} → ${write(output)}`;
 }
+
+interface TokenSums {
+  readonly input_tokens: Count | null;
+  readonly cache_read_tokens: Count | null;
+  readonly output_tokens: Count | null;
+}
+
+export const tokensOf = (sums: TokenSums, write = count): string =>
+  tokens(sums.input_tokens, sums.cache_read_tokens, sums.output_tokens, write);
+
+/** Of `tokensOf`, for a title. */
+export const exactTokens = (sums: TokenSums): string => tokensOf(sums, exactly);
 
 const BYTES = [
   [2 ** 40, 'TiB'],

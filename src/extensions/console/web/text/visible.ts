@@ -1,4 +1,5 @@
 /** Untrusted texts. Every text of the page is a text node; these functions make misleading characters visible. */
+import type { Count } from '../../../../pdata/exact-json.ts';
 
 /** Control characters, directions of writing, invisible characters and halves of surrogate pairs. */
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/gu;
@@ -39,9 +40,9 @@ export const fileName = (text: string): string =>
     .slice(0, 80);
 
 /** A cell of CSV. A program for tables must not read it as a formula. */
-export function csvCell(value: string | number | null): string {
+export function csvCell(value: string | Count | null): string {
   if (value === null) return '';
-  if (typeof value === 'number') return String(value);
+  if (typeof value !== 'string') return String(value);
   const safe = /^[=+\-@\t\r]/u.test(value) ? `'${value}` : value;
   return /[",\n\r]/u.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -2,6 +2,8 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { TraceHeader } from '../../../api/shapes.ts';
+import { costOf, unitsOf } from '../../../../../pdata/cost-sum.ts';
+import type { Count } from '../../../../../pdata/exact-json.ts';
 import { projectPath } from '../../data/api.ts';
 import { type Resource, asApiError, useAnswer } from '../../data/resource.ts';
 import { type Spans, loadSpans } from '../../data/spans.ts';
@@ -66,32 +68,32 @@ interface HeadersProps {
 
 interface Total {
   readonly name: string;
-  readonly of: (header: TraceHeader) => number | string | null;
-  readonly format: (value: number | string | null) => string;
+  readonly of: (header: TraceHeader) => Count | null;
+  readonly format: (value: Count | null) => string;
 }
 
+const nanoseconds = (value: Count | null): string => took(value === null ? null : String(value));
+const money = (units: Count | null): string => cost(units === null ? null : costOf(BigInt(units)));
+
 const TOTALS: readonly Total[] = [
-  { name: 'took', of: ({ duration_ns }) => duration_ns, format: took },
+  { name: 'took', of: ({ duration_ns: ns }) => (ns === null ? null : BigInt(ns)), format: nanoseconds },
   { name: 'spans', of: ({ span_count }) => span_count, format: exactly },
   { name: 'calls', of: ({ model_call_count }) => model_call_count, format: exactly },
   { name: 'tools', of: ({ tool_step_count }) => tool_step_count, format: exactly },
   { name: 'input', of: ({ input_tokens }) => input_tokens, format: count },
   { name: 'cached', of: ({ cache_read_tokens }) => cache_read_tokens, format: count },
   { name: 'output', of: ({ output_tokens }) => output_tokens, format: count },
-  { name: 'cost', of: ({ total_cost }) => total_cost, format: cost },
+  { name: 'cost', of: ({ total_cost: sum }) => (sum === null ? null : unitsOf(sum)), format: money },
   { name: 'errors', of: ({ error_count }) => error_count, format: exactly },
   { name: 'logs', of: ({ log_count }) => log_count, format: exactly },
 ];
 
 function Totals({ a, b }: HeadersProps): JSX.Element {
-  const cells = ({ name, of, format }: Total): JSX.Element => {
-    const [left, right] = [of(a), of(b)].map((value) => (value === null ? null : Number(value)));
-    return (
-      <td key={name} class="number">
-        {difference(left ?? null, right ?? null, format)}
-      </td>
-    );
-  };
+  const cells = ({ name, of, format }: Total): JSX.Element => (
+    <td key={name} class="number">
+      {difference(of(a), of(b), format)}
+    </td>
+  );
   return (
     <DataTable label="Totals" columns={['Trace', ...TOTALS.map(({ name }) => name)]} numbersFrom={1}>
       <TraceTotals letter="A" header={a} />

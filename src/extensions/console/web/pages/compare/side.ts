@@ -1,6 +1,7 @@
 /** One of two compared traces, and how figures of both differ. */
 import type { TraceHeader } from '../../../api/shapes.ts';
 import type { Spans } from '../../data/spans.ts';
+import type { Count } from '../../../../../pdata/exact-json.ts';
 import { exactly } from '../../text/figures.ts';
 
 export interface Side {
@@ -9,10 +10,15 @@ export interface Side {
 }
 
 /** The difference and its share; nothing where a side is unknown. */
-export function difference(a: number | null, b: number | null, format: (value: number) => string): string {
+export function difference<T extends Count>(a: T | null, b: T | null, format: (value: T) => string): string {
   if (a === null || b === null) return '';
   if (a === b) return '=';
   const sign = b > a ? '+' : '−';
-  const share = a === 0 ? '' : ` (${sign}${exactly(Math.round(Math.abs((100 * (b - a)) / a)))} %)`;
-  return `${sign}${format(Math.abs(b - a))}${share}`;
+  const apart = b > a ? minus(b, a) : minus(a, b);
+  const share = Number(a) === 0 ? '' : ` (${sign}${exactly(Math.round((100 * Number(apart)) / Number(a)))} %)`;
+  return `${sign}${format(apart as T)}${share}`;
 }
+
+/** A bigint stands for an integer only. */
+const minus = (high: Count, low: Count): Count =>
+  typeof high === 'number' && typeof low === 'number' ? high - low : BigInt(high) - BigInt(low);

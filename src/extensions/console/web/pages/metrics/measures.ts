@@ -1,5 +1,6 @@
 /** What the page shows of the points of a metric. */
 import type { MetricForm, MetricKey, MetricPoint } from '../../../api/shapes.ts';
+import { exactText } from '../../../../../pdata/exact-json.ts';
 import { visible } from '../../text/visible.ts';
 import { UNKNOWN, bytes, count, exactly, tookMs } from '../../text/figures.ts';
 
@@ -74,7 +75,7 @@ function short(value: number): string {
 
 export function nameOf({ service, value, attributes }: MetricKey): string {
   const texts = Object.entries(attributes ?? {}).map(
-    ([name, each]) => `${name}=${typeof each === 'string' ? each : JSON.stringify(each)}`,
+    ([name, each]) => `${name}=${typeof each === 'string' ? each : exactText(each)}`,
   );
   if (value !== undefined) return value ?? 'no value';
   const all = [...(service === undefined ? [] : [service ?? 'no service']), ...texts];

@@ -1,6 +1,7 @@
 /** The columns and attributes of a span. Each value can be copied, filtered by, and excluded. */
 import type { JSX } from 'preact';
 import type { SpanDetail } from '../../../api/shapes.ts';
+import { exactText } from '../../../../../pdata/exact-json.ts';
 import { Button, CopyButton } from '../../parts/basics.tsx';
 import { JsonTree } from '../../parts/json-tree.tsx';
 import { open, pageHref } from '../../state/location.ts';
@@ -103,7 +104,7 @@ function Values({ title, entries, prefix }: ValuesProps): JSX.Element | null {
 }
 
 function ValueRow({ name, value, field }: { name: string; value: unknown; field: string | undefined }): JSX.Element {
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const text = typeof value === 'string' ? value : exactText(value);
   const isPlain = typeof value !== 'object' || value === null;
   const canFilter = field !== undefined && isPlain && text.length < 500 && /^[^\s":]+$/u.test(field);
   const filter = (term: string): void => open(pageHref('traces', null, { q: term }));

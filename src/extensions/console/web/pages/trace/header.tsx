@@ -9,7 +9,7 @@ import { Menu } from '../../parts/dialog.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { open, pageHref } from '../../state/location.ts';
 import { may, seesContent } from '../../state/session.ts';
-import { cost, exactly, plural, tokens, took } from '../../text/figures.ts';
+import { cost, exactly, exactTokens, plural, tokensOf, took } from '../../text/figures.ts';
 import { termOf } from '../../text/filter-text.ts';
 import { dateTime, msOf, zoneName } from '../../text/time.ts';
 import { fileName } from '../../text/visible.ts';
@@ -37,7 +37,9 @@ export function Header({ header }: { header: TraceHeader }): JSX.Element {
         </Fact>
         <Fact name="spans">{exactly(header.span_count)}</Fact>
         <Fact name="model calls">{exactly(header.model_call_count)}</Fact>
-        <Fact name="tokens">{tokens(header.input_tokens, header.cache_read_tokens, header.output_tokens)}</Fact>
+        <Fact name="tokens" title={exactTokens(header)}>
+          {tokensOf(header)}
+        </Fact>
         <Cost header={header} />
         <Fact name="errors">
           <span class={header.error_count > 0 ? 'bad-text' : ''}>{exactly(header.error_count)}</span>

@@ -2,6 +2,7 @@
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { TraceHeader } from '../../../api/shapes.ts';
+import { exactText } from '../../../../../pdata/exact-json.ts';
 import type { Spans } from '../../data/spans.ts';
 import { CopyButton } from '../../parts/basics.tsx';
 import { JsonTree } from '../../parts/json-tree.tsx';
@@ -26,7 +27,7 @@ export function JsonView({ header, spans }: JsonViewProps): JSX.Element {
   );
   return (
     <div class="scroll json-view" role="region" aria-label="JSON" tabIndex={0}>
-      <CopyButton text={() => JSON.stringify(value, null, 2)} label="Copy JSON" />
+      <CopyButton text={() => exactText(value, 2)} label="Copy JSON" />
       <JsonTree value={value} />
     </div>
   );

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import type { Line } from '../../data/span-lines.ts';
 import { selfTime } from '../../data/span-lines.ts';
-import { type Span, endOf } from '../../data/spans.ts';
+import { type Span, countedCost, endOf } from '../../data/spans.ts';
 import { Name } from '../../parts/basics.tsx';
 import { Cell } from '../../parts/grid.tsx';
 import { Icon } from '../../parts/icon.tsx';
@@ -173,14 +173,14 @@ function Figures({ span }: { span: Span }): JSX.Element {
 
 function GroupFigures({ spans }: { spans: readonly Span[] }): JSX.Element {
   const sum = spans.reduce((ms, { duration }) => ms + (duration ?? 0), 0);
-  const dollars = spans.reduce((all, span) => all + (span.counts ? Number(span.cost ?? 0) : 0), 0);
+  const dollars = countedCost(spans);
   return (
     <>
       <Cell class="s-took">Σ {tookMs(sum)}</Cell>
       {isNarrow.value ? null : (
         <>
           <Cell class="s-tokens" />
-          <Cell class="s-cost">{dollars === 0 ? '' : cost(dollars)}</Cell>
+          <Cell class="s-cost">{dollars === null ? '' : cost(dollars)}</Cell>
         </>
       )}
     </>

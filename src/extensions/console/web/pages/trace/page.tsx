@@ -2,6 +2,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { LiveTrace, TraceHeader } from '../../../api/shapes.ts';
+import { parseExact } from '../../../../../pdata/exact-json.ts';
 import { projectPath, urlOf } from '../../data/api.ts';
 import { asApiError, useAnswer } from '../../data/resource.ts';
 import { type Spans, loadSpans } from '../../data/spans.ts';
@@ -158,7 +159,7 @@ function useArrived({ project, id }: TraceRef, known: number): number {
     setCount(known);
     const source = new EventSource(urlOf(projectPath(project, 'live'), { trace: id }));
     source.addEventListener('trace', (event: MessageEvent<string>) => {
-      const news = JSON.parse(event.data) as LiveTrace;
+      const news = parseExact(event.data) as LiveTrace;
       if (news.trace_id === id) setCount(news.span_count);
     });
     return () => source.close();

@@ -2,6 +2,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { SpanDetail, TraceHeader } from '../../../api/shapes.ts';
+import { exactText } from '../../../../../pdata/exact-json.ts';
 import { projectPath } from '../../data/api.ts';
 import type { Span, Spans } from '../../data/spans.ts';
 import { useAnswer } from '../../data/resource.ts';
@@ -9,7 +10,7 @@ import { Button, CopyButton, Name } from '../../parts/basics.tsx';
 import { MarkdownSwitch } from '../../parts/text-block.tsx';
 import { JsonTree } from '../../parts/json-tree.tsx';
 import { Loaded } from '../../parts/states.tsx';
-import { cost, exactly, tokens, took, tookMs } from '../../text/figures.ts';
+import { cost, exactly, exactTokens, took, tookMs } from '../../text/figures.ts';
 import { visible } from '../../text/visible.ts';
 import { AttributesTab } from './attributes-tab.tsx';
 import { Category } from '../../parts/category.tsx';
@@ -142,7 +143,7 @@ function Detail({ trace, header, span, spans, tab, goTo }: DetailProps): JSX.Ele
 function Raw({ data }: { data: SpanDetail }): JSX.Element {
   return (
     <>
-      <CopyButton text={() => JSON.stringify(data, null, 2)} label="Copy JSON" />
+      <CopyButton text={() => exactText(data, 2)} label="Copy JSON" />
       <JsonTree value={data} />
     </>
   );
@@ -162,7 +163,7 @@ function Figures({ data, span, spans, goTo }: FiguresProps): JSX.Element | null 
   if (model !== null)
     lines.push(['model', <Name key="m" text={data.provider === null ? model : `${data.provider} / ${model}`} />]);
   if (data.input_tokens !== null || data.output_tokens !== null) {
-    lines.push(['tokens', `${tokens(data.input_tokens, data.cache_read_tokens, data.output_tokens)}${extra(data)}`]);
+    lines.push(['tokens', `${exactTokens(data)}${extra(data)}`]);
   }
   if (data.time_to_first_token_ms !== null) lines.push(['first token', tookMs(data.time_to_first_token_ms)]);
   if (model !== null || data.total_cost !== null) lines.push(['cost', <Price key="p" data={data} />]);

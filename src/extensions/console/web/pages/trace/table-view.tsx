@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { TraceHeader } from '../../../api/shapes.ts';
-import type { Span, Spans } from '../../data/spans.ts';
+import { type Span, type Spans, countedCost } from '../../data/spans.ts';
 import { Button, Name } from '../../parts/basics.tsx';
 import { Cell, Grid } from '../../parts/grid.tsx';
 import { hrefWith, open, parameter, setQuery } from '../../state/location.ts';
@@ -21,7 +21,7 @@ const VALUE: Readonly<Record<Sort, (span: Span) => number>> = {
   start: (span) => -span.index,
   took: (span) => span.duration ?? -1,
   cost: (span) => Number(span.cost ?? -1),
-  tokens: (span) => (span.input ?? 0) + (span.output ?? 0),
+  tokens: (span) => Number(span.input ?? 0) + Number(span.output ?? 0),
 };
 
 interface TableProps {
@@ -123,7 +123,7 @@ interface Sum {
   readonly p50: number;
   readonly p95: number;
   readonly errors: number;
-  readonly cost: number | null;
+  readonly cost: string | null;
 }
 
 function GroupTable({ spans, group }: { spans: Spans; group: Group }): JSX.Element {
@@ -176,7 +176,6 @@ function sumOf(key: string, members: readonly Span[]): Sum {
   const durations = members.flatMap(({ duration }) => (duration === null ? [] : [duration])).sort((a, b) => a - b);
   const at = (share: number): number =>
     durations[Math.min(durations.length - 1, Math.floor(share * durations.length))] ?? 0;
-  const priced = members.filter(({ counts, cost: price }) => counts && price !== null);
   return {
     key,
     count: members.length,
@@ -184,6 +183,6 @@ function sumOf(key: string, members: readonly Span[]): Sum {
     p50: at(0.5),
     p95: at(0.95),
     errors: members.filter(({ isError }) => isError).length,
-    cost: priced.length === 0 ? null : priced.reduce((sum, span) => sum + Number(span.cost), 0),
+    cost: countedCost(members),
   };
 }

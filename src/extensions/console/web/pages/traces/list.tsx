@@ -12,7 +12,7 @@ import { dropped, pending } from '../../state/live.ts';
 import { open, pageHref, parameter } from '../../state/location.ts';
 import { neighbours } from '../../state/neighbours.ts';
 import { isNarrow } from '../../state/width.ts';
-import { age, cost, exactly, plural, tokens, took } from '../../text/figures.ts';
+import { age, cost, exactly, exactTokens, plural, tokensOf, took } from '../../text/figures.ts';
 import { dateTime, msOf } from '../../text/time.ts';
 import { MOST_PICKED, Selection } from './selection.tsx';
 
@@ -165,7 +165,9 @@ function Cells({ row, now, longest, env }: CellsProps): JSX.Element {
       </Cell>
       <Cell class="c-service">{row.service === null ? '–' : <Name text={row.service} />}</Cell>
       <Cell class="c-calls">{exactly(row.model_call_count)}</Cell>
-      <Cell class="c-tokens">{tokens(row.input_tokens, row.cache_read_tokens, row.output_tokens)}</Cell>
+      <Cell class="c-tokens" title={exactTokens(row)}>
+        {tokensOf(row)}
+      </Cell>
       <Cell
         class="c-cost"
         title={row.unpriced_count > 0 ? `${plural(row.unpriced_count, 'call')} without a price` : undefined}

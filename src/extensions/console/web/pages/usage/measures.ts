@@ -1,37 +1,59 @@
 /** What the usage page can measure and group by. */
 import type { UsageFigures, UsageGroup, UsageKey } from '../../../api/shapes.ts';
-import { cost, count, exactly, tookMs } from '../../text/figures.ts';
+import type { Count } from '../../../../../pdata/exact-json.ts';
+import { cost, count, exactCost, exactly, tookMs } from '../../text/figures.ts';
 import { termOf } from '../../text/filter-text.ts';
 
 export interface Measure {
   readonly id: string;
   readonly name: string;
+  /** For charts and shares, which need no more digits than a number has. */
   readonly value: (figures: UsageFigures) => number | null;
   readonly format: (value: number | null) => string;
+  /** All digits, where `format` rounds. */
+  readonly exact: ((figures: UsageFigures) => string) | null;
   /** Whether values of groups can be added. */
   readonly isSum: boolean;
 }
 
-const sum = (id: string, name: string, value: Measure['value'], format: Measure['format'] = count): Measure => ({
-  id,
-  name,
-  value,
-  format,
-  isSum: true,
+const latency = (id: string, name: string, value: Measure['value']): Measure => ({
+  ...{ id, name, value, isSum: false },
+  ...{ format: tookMs, exact: null },
 });
 
+const numberOf = (value: Count | string | null): number | null => (value === null ? null : Number(value));
+
+const tokens = (id: string, name: string, sum: (figures: UsageFigures) => Count | null): Measure => ({
+  ...{ id, name, isSum: true },
+  value: (figures) => numberOf(sum(figures)),
+  format: count,
+  exact: (figures) => exactly(sum(figures)),
+});
+
+const counted = (id: string, name: string, value: Measure['value']): Measure => ({
+  ...{ id, name, value, isSum: true },
+  ...{ format: exactly, exact: null },
+});
+
+const money: Measure = {
+  ...{ id: 'cost', name: 'Cost', isSum: true },
+  value: ({ total_cost }) => numberOf(total_cost),
+  format: cost,
+  exact: ({ total_cost }) => exactCost(total_cost),
+};
+
 export const MEASURES: readonly Measure[] = [
-  sum('cost', 'Cost', ({ total_cost }) => (total_cost === null ? null : Number(total_cost)), cost),
-  sum('calls', 'Calls', ({ call_count }) => call_count, exactly),
-  sum('input', 'Input tokens', ({ input_tokens }) => input_tokens),
-  sum('output', 'Output tokens', ({ output_tokens }) => output_tokens),
-  sum('cached', 'Cache reads', ({ cache_read_tokens }) => cache_read_tokens),
-  sum('written', 'Cache writes', ({ cache_write_tokens }) => cache_write_tokens),
-  sum('reasoning', 'Reasoning tokens', ({ reasoning_tokens }) => reasoning_tokens),
-  sum('errors', 'Errors', ({ error_count }) => error_count, exactly),
-  { id: 'p50', name: 'Latency p50', value: ({ p50_ms }) => p50_ms, format: tookMs, isSum: false },
-  { id: 'p95', name: 'Latency p95', value: ({ p95_ms }) => p95_ms, format: tookMs, isSum: false },
-  { id: 'ttft', name: 'First token', value: ({ ttft_ms }) => ttft_ms, format: tookMs, isSum: false },
+  money,
+  counted('calls', 'Calls', ({ call_count }) => call_count),
+  tokens('input', 'Input tokens', ({ input_tokens }) => input_tokens),
+  tokens('output', 'Output tokens', ({ output_tokens }) => output_tokens),
+  tokens('cached', 'Cache reads', ({ cache_read_tokens }) => cache_read_tokens),
+  tokens('written', 'Cache writes', ({ cache_write_tokens }) => cache_write_tokens),
+  tokens('reasoning', 'Reasoning tokens', ({ reasoning_tokens }) => reasoning_tokens),
+  counted('errors', 'Errors', ({ error_count }) => error_count),
+  latency('p50', 'Latency p50', ({ p50_ms }) => p50_ms),
+  latency('p95', 'Latency p95', ({ p95_ms }) => p95_ms),
+  latency('ttft', 'First token', ({ ttft_ms }) => ttft_ms),
 ];
 
 export const GROUPS: readonly (readonly [UsageGroup, string])[] = [

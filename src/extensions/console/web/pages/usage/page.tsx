@@ -11,7 +11,7 @@ import { DataTable } from '../../parts/data-table.tsx';
 import { Archived, ArchivedOffer } from '../../parts/search.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { pageHref, parameter, route } from '../../state/location.ts';
-import { cost, count, exactly, plural, tookMs } from '../../text/figures.ts';
+import { exactly, plural } from '../../text/figures.ts';
 import { dateTime, msOf, rangeOf } from '../../text/time.ts';
 import { csvCell, fileName } from '../../text/visible.ts';
 import { download } from '../trace/header.tsx';
@@ -31,11 +31,22 @@ const COLUMNS: readonly (readonly [id: string, name: string])[] = [
   ['p95', 'p95'],
 ];
 
+const TILES: readonly (readonly [id: string, name: string])[] = [
+  ['cost', 'cost'],
+  ['calls', 'calls'],
+  ['input', 'tokens in'],
+  ['output', 'tokens out'],
+  ['errors', 'errors'],
+  ['p95', 'p95'],
+];
+
+const measureOf = (id: string | null) => MEASURES.find((each) => each.id === id);
+
 export function UsagePage({ project }: { project: string }): JSX.Element {
   const asked = useAsked(project);
   const [fallback] = MEASURES;
   const group = GROUPS.find(([id]) => id === parameter('group'))?.[0] ?? 'model';
-  const measure = MEASURES.find(({ id }) => id === parameter('measure')) ?? fallback;
+  const measure = measureOf(parameter('measure')) ?? fallback;
   const { fromMs, toMs } = rangeOf(parameter('from'), parameter('to'), Date.now());
   const interval = intervalOf(toMs - fromMs);
   // Another range is asked for without its archived days, which take seconds.
@@ -94,24 +105,23 @@ export function UsagePage({ project }: { project: string }): JSX.Element {
 
 function Totals({ usage }: { usage: Usage }): JSX.Element {
   const { total, before } = usage;
-  const tiles: readonly (readonly [string, string, number | null, number | null])[] = [
-    ['cost', cost(total.total_cost), numberOf(total.total_cost), numberOf(before.total_cost)],
-    ['calls', exactly(total.call_count), total.call_count, before.call_count],
-    ['tokens in', count(total.input_tokens), total.input_tokens, before.input_tokens],
-    ['tokens out', count(total.output_tokens), total.output_tokens, before.output_tokens],
-    ['errors', exactly(total.error_count), total.error_count, before.error_count],
-    ['p95', tookMs(total.p95_ms), total.p95_ms, before.p95_ms],
-    ['users', exactly(total.user_count), total.user_count, before.user_count],
-  ];
   return (
     <dl class="tiles">
-      {tiles.map(([name, text, now, earlier]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{text}</dd>
-          <dd class="muted">{changeOf(now, earlier)}</dd>
-        </div>
-      ))}
+      {TILES.map(([id, name]) => {
+        const measure = measureOf(id);
+        return measure === undefined ? null : (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd title={measure.exact?.(total)}>{measure.format(measure.value(total))}</dd>
+            <dd class="muted">{changeOf(measure.value(total), measure.value(before))}</dd>
+          </div>
+        );
+      })}
+      <div>
+        <dt>users</dt>
+        <dd>{exactly(total.user_count)}</dd>
+        <dd class="muted">{changeOf(total.user_count, before.user_count)}</dd>
+      </div>
       {total.unpriced_count > 0 ? (
         <div class="warn">
           <dt>no price</dt>
@@ -124,8 +134,6 @@ function Totals({ usage }: { usage: Usage }): JSX.Element {
     </dl>
   );
 }
-
-const numberOf = (text: string | null): number | null => (text === null ? null : Number(text));
 
 /** The change against the same length of time before. */
 function changeOf(now: number | null, before: number | null): string {
@@ -245,10 +253,10 @@ function UsageRow({
 }
 
 function UsageCell({ id, figures }: { id: string; figures: UsageFigures }): JSX.Element {
-  const measure = MEASURES.find((each) => each.id === id);
+  const measure = measureOf(id);
   const { unpriced_count: unpriced, error_count: errors } = figures;
   return (
-    <td class={`number ${id === 'errors' && errors > 0 ? 'bad-text' : ''}`}>
+    <td class={`number ${id === 'errors' && errors > 0 ? 'bad-text' : ''}`} title={measure?.exact?.(figures)}>
       {measure?.format(measure.value(figures))}
       {id === 'cost' && unpriced > 0 ? (
         <span class="warn without-price">{exactly(unpriced)} without a price</span>
