@@ -1,6 +1,7 @@
 /** The questions of `sluice export`: which rows, in which order, as texts. */
 import type { Column } from '../pdata/columns.ts';
 import type { Signal } from '../pdata/context.ts';
+import { logNs } from '../pdata/log-time.ts';
 import { storedTextQuery } from '../pdata/stored-text.ts';
 import { environmentOf, minCostOf, Parameters, recordConditions, SEARCHED, traceConditions } from './filters.ts';
 import { filterConditions } from './filter-option.ts';
@@ -24,11 +25,10 @@ export const SIGNALS: Readonly<Record<Subject, Signal>> = {
   metrics: 'metrics',
 };
 
-const TIME_OF_LOG = 'coalesce(s.time_unix_nano, s.observed_time_unix_nano)';
 const TIMES: Readonly<Record<Subject, string>> = {
   traces: 'coalesce(t.first_ns, (extract(epoch FROM t.created_at) * 1000000)::int8 * 1000)',
   spans: 's.start_time_unix_nano',
-  logs: TIME_OF_LOG,
+  logs: logNs('s'),
   metrics: 's.time_unix_nano',
 };
 /** Indexes have these columns first. A tie is decided by the rest. */

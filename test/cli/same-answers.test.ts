@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
+import { type Count, parseExact } from '../../src/pdata/exact-json.ts';
 import { Administration } from '../../src/extensions/postgres/administration.ts';
 import { Database } from '../../src/extensions/postgres/database.ts';
 import { PostgresPeople } from '../../src/extensions/postgres/people.ts';
@@ -91,9 +92,10 @@ function span(trace: Readonly<Record<string, unknown>>, at: number, parent: stri
 }
 
 function log(trace: Readonly<Record<string, unknown>>, at: number): object {
+  const ns = String(BigInt(MIDDLE_MS + at) * NS_PER_MS);
   return {
     ...trace,
-    [random.pick(['time_unix_nano', 'observed_time_unix_nano'])]: String(BigInt(MIDDLE_MS + at) * NS_PER_MS),
+    ...random.pick([{ time_unix_nano: ns }, { observed_time_unix_nano: ns }, {}]),
     body: `record ${++made}`,
     user_id: random.pick(['u-1', null]),
     resource: {},
@@ -317,11 +319,11 @@ const sumsOf = (row: Row): Row => Object.fromEntries(SUMS.map((name) => [name, r
 
 /** As the tool writes them, whose numbers are floats. */
 function figuresOf({ call_count, input_tokens, output_tokens, cache_read_tokens, total_cost }: UsageFigures): string {
-  const numberOf = (sum: number | null): number | null => (sum === null ? null : Number(sum));
+  const countOf = (sum: Count | null): Count | null => parseExact(String(sum)) as Count | null;
   const sums = {
-    input_tokens: numberOf(input_tokens),
-    output_tokens: numberOf(output_tokens),
-    cache_read_tokens: numberOf(cache_read_tokens),
+    input_tokens: countOf(input_tokens),
+    output_tokens: countOf(output_tokens),
+    cache_read_tokens: countOf(cache_read_tokens),
   };
   const tokens = tokensOf(sums);
   return [plural(Number(call_count), 'call'), ...(tokens === '' ? [] : [tokens]), `cost ${costOf(total_cost)}`].join(
@@ -402,27 +404,49 @@ async function checkUsage(t: Test, runs: number): Promise<void> {
   await fc.assert(fc.asyncProperty(fc.constantFrom(...PROJECTS), groups, calls, check), { seed: SEED, numRuns: runs });
 }
 
+const SPLIT_MS = MIDDLE_MS + 1000;
+const UNTIL = ['--until', new Date(SPLIT_MS).toISOString()];
+
+/** Its own time, else that of its observation, else that of its arrival. */
+const timeOf = (line: Row): string =>
+  String(
+    line['time_unix_nano'] ??
+      line['observed_time_unix_nano'] ??
+      BigInt(Date.parse(String(line['received_at']))) * NS_PER_MS,
+  );
+
 async function checkLogs(t: Test): Promise<void> {
   for (const project of PROJECTS) {
     const { out } = await call(['export', '--what', 'logs', '--project', project], scene);
-    const told = linesOf(out).map((line) => [line['time_unix_nano'] ?? line['observed_time_unix_nano'], line['body']]);
-    const listed: unknown[] = [];
+    const told = linesOf(out).map((line) => [timeOf(line), line['body']]);
+    const listed: (readonly [string, unknown])[] = [];
     let cursor: string | null = '';
     while (cursor !== null) {
       const page: Page<Row> = JSON.parse(await api.get(projectPath(project, ['logs'], { limit: '7', cursor })));
       listed.push(
-        ...page.items.map((row) => [row['time_unix_nano'], JSON.parse((row['body'] as { text: string }).text)]),
+        ...page.items.map(
+          (row) => [String(row['time_unix_nano']), JSON.parse((row['body'] as { text: string }).text)] as const,
+        ),
       );
       cursor = page.next;
     }
     const written = linesOf(await opened.reply(projectPath(project, ['export'], { what: 'logs' }), textOf));
     t.ok(listed.length > 5, `there are records of ${project}`);
     t.strictSame(
-      written.map((line) => [line['time_unix_nano'] ?? line['observed_time_unix_nano'], line['body']]),
+      written.map((line) => [timeOf(line), line['body']]),
       listed,
       `${project}: list and file`,
     );
     t.strictSame([...told].sort(), [...listed].sort(), `${project}: command and list`);
+    const early = listed.filter(([ns]) => BigInt(ns) < BigInt(SPLIT_MS) * NS_PER_MS);
+    const { out: since } = await call(['export', '--what', 'logs', '--project', project, ...UNTIL], scene);
+    t.strictSame(
+      linesOf(since)
+        .map((line) => timeOf(line))
+        .sort(),
+      early.map(([ns]) => ns).sort(),
+      `${project}: of a time`,
+    );
   }
 }
 

@@ -8,6 +8,7 @@ import type { FoundTrace } from '../../archive/reading/archived-rows.ts';
 import type { Message } from '../../messages/message.ts';
 import { CallHistory } from '../../messages/new-messages.ts';
 import { type ContentRow, readRecord, type Section } from '../../messages/read-record.ts';
+import { logNs } from '../../pdata/log-time.ts';
 import { UserError } from '../../errors.ts';
 import { countOf, type Reader, type Row, textOf } from '../reader.ts';
 import { contentList } from './trace-content.ts';
@@ -134,7 +135,7 @@ export async function storedTraces(reader: Reader, id: string, project: string |
 }
 
 const PLACE = "l.tableoid || ' ' || l.ctid";
-const LOG_TIME = 'coalesce(l.time_unix_nano, l.observed_time_unix_nano)';
+const LOG_TIME = logNs('l');
 /** Log records that are a call, or a message of one. */
 const IS_SAID = `(l.category = 'model_call' OR l.category IS NULL AND coalesce(${CONTENT_COLUMNS.map((name) => `l.${name}`).join(', ')}) IS NOT NULL)`;
 
@@ -247,7 +248,7 @@ async function readLogs(reader: Reader, project: string, calls: readonly StoredC
   if (places.length === 0) return [];
   return reader.query(
     `SELECT s.tableoid || ' ' || s.ctid AS key, 'log' AS signal, s.event_name, ${cutText('name', "coalesce(s.event_name, 'log record')")},
-       coalesce(s.time_unix_nano, s.observed_time_unix_nano) AS start_time_unix_nano, NULL AS duration_ns, s.is_error,
+       ${logNs('s')} AS start_time_unix_nano, NULL AS duration_ns, s.is_error,
        ${COMMON}
      FROM sluice.logs s
      WHERE s.project = $1 AND s.ctid = ANY ($2::tid[]) AND s.tableoid || ' ' || s.ctid = ANY ($3::text[])`,

@@ -1,4 +1,5 @@
 /** One stored span with everything that was stored of it, found by a prefix of its id. */
+import { logNs } from '../../pdata/log-time.ts';
 import { UserError } from '../../errors.ts';
 import { type StoredText, storedTextQuery } from '../../pdata/stored-text.ts';
 import { UsageError } from '../options.ts';
@@ -84,7 +85,7 @@ export async function readSpan(reader: Reader, key: SpanKey): Promise<SpanRecord
   const found = await reader.query(
     `SELECT ${logs.list} FROM ${logs.from}
      WHERE s.project = $1 AND s.trace_id = decode($2, 'hex') AND s.span_id = decode($3, 'hex')
-     ORDER BY coalesce(s.time_unix_nano, s.observed_time_unix_nano) NULLS FIRST, s.received_at LIMIT ${MOST_LOGS}`,
+     ORDER BY ${logNs('s')}, s.received_at LIMIT ${MOST_LOGS}`,
     [key.project, key.traceId, key.spanId],
   );
   return { key, span: textRow(span), logs: found.map(textRow) };

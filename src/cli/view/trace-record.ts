@@ -1,4 +1,5 @@
 /** One stored trace: finds it by a prefix of its id, and reads its spans, log records and totals. */
+import { logNs } from '../../pdata/log-time.ts';
 import { UserError } from '../../errors.ts';
 import type * as stored from '../../pdata/rows.ts';
 import { UsageError } from '../options.ts';
@@ -123,11 +124,11 @@ const SPANS = `
   FROM sluice.spans WHERE project = $1 AND trace_id = decode($2, 'hex') ORDER BY start_time_unix_nano, span_id LIMIT $3`;
 
 const LOGS = `
-  SELECT encode(span_id, 'hex') AS span_id, coalesce(time_unix_nano, observed_time_unix_nano) AS time_unix_nano,
+  SELECT encode(span_id, 'hex') AS span_id, ${logNs('l')} AS time_unix_nano,
     severity_number, ${cutText('severity_text')}, ${cutText('event_name')}, ${cutText('body', "body #>> '{}'")}, input_tokens, output_tokens,
     cache_read_tokens, total_cost, cost_source, usage_scope, tableoid || ' ' || ctid AS row_id
-  FROM sluice.logs WHERE project = $1 AND trace_id = decode($2, 'hex')
-  ORDER BY coalesce(time_unix_nano, observed_time_unix_nano) NULLS FIRST, received_at LIMIT $3`;
+  FROM sluice.logs l WHERE project = $1 AND trace_id = decode($2, 'hex')
+  ORDER BY ${logNs('l')}, received_at LIMIT $3`;
 
 const totalsQuestion = (views: string): string => `
   SELECT s.*, u.*, (SELECT count(*) FROM sluice.logs WHERE project = $1 AND trace_id = decode($2, 'hex'))::int4 AS log_count

@@ -142,12 +142,16 @@ function logsQuestion(context: RequestContext, limit: number): Statement {
   const parameters = new Parameters();
   const { row } = conditionsOf(context, 'log', parameters);
   const range = rangeOf(context);
-  const times = [range.from, range.until - 1n].map((ns) => `${parameters.add(String(ns))}::int8`) as [string, string];
-  const source = logsByTime(parameters.text(context.project), ...times);
+  const most = `${parameters.add(limit)}::int4`;
+  const source = logsByTime({
+    project: parameters.text(context.project),
+    lowest: `${parameters.add(String(range.from))}::int8`,
+    highest: `${parameters.add(String(range.until - 1n))}::int8`,
+    conditions: allOf([...row, ...environmentCondition(context, 'l.environment', parameters)]),
+    most,
+  });
   const { list, from } = storedTextQuery('logs', undefined, source);
-  const conditions = [...row, ...environmentCondition(context, 's.environment', parameters)];
-  const text = `SELECT ${list} FROM ${from} CROSS JOIN LATERAL (SELECT s.*) l
-    WHERE ${allOf(conditions)} ORDER BY ${newestFirst('s')} LIMIT ${parameters.add(limit)}::int4`;
+  const text = `SELECT ${list} FROM ${from} ORDER BY ${newestFirst('s')} LIMIT ${most}`;
   return { text, values: parameters.values };
 }
 

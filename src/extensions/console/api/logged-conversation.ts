@@ -1,13 +1,13 @@
 /** Conversations that only log records name, as of command line agents that send no spans. */
 import { CONTENT_COLUMNS } from '../../../pdata/content-columns.ts';
+import { logNs } from '../../../pdata/log-time.ts';
 import type { RequestReader } from '../server/route.ts';
 import { contentJson, finishReasons, nameText, ROOM, roomFor } from './texts.ts';
 
 const STEPS = 100;
 
-/** By an index; null for a record whose sender gave no time. */
-export const LOG_NS = 'coalesce(l.time_unix_nano, l.observed_time_unix_nano)';
-const SHOWN_NS = `coalesce(${LOG_NS}, (extract(epoch FROM l.received_at) * 1000000000)::int8)`;
+/** By an index. */
+export const LOG_NS = logNs('l');
 
 /** The log records of a conversation, by the index of its beginning. */
 export const logsIn = (conversation: string): string =>
@@ -17,7 +17,7 @@ export const logsIn = (conversation: string): string =>
 export const recordsOf = (conversation: string, spans: string): string => `
     SELECT s.trace_id, s.status = 'error' OR s.is_error AS failed, s.start_time_unix_nano AS ns, s.environment, s.user_id
     FROM sluice.spans s WHERE ${spans}
-    UNION ALL SELECT l.trace_id, l.is_error, ${SHOWN_NS}, l.environment, l.user_id FROM sluice.logs l
+    UNION ALL SELECT l.trace_id, l.is_error, ${LOG_NS}, l.environment, l.user_id FROM sluice.logs l
     WHERE ${logsIn(conversation)} AND NOT EXISTS (SELECT FROM sluice.spans s WHERE ${spans})`;
 
 /** Usage of log records without a trace, each call once. */
@@ -56,9 +56,9 @@ export async function readLoggedTurn(
 ): Promise<LoggedPage> {
   const [page] = await reader.prepared(
     `WITH page AS MATERIALIZED (
-       SELECT l.*, ${SHOWN_NS} AS ns, l.tableoid AS place, l.ctid AS at FROM sluice.logs l
-       WHERE ${logsIn('$2::text')} AND ${IS_SAID} AND ${SHOWN_NS} <= $3::int8
-       ORDER BY ${SHOWN_NS} DESC, l.tableoid DESC, l.ctid DESC OFFSET $4::int4 LIMIT ${STEPS + 1}
+       SELECT l.*, ${LOG_NS} AS ns, l.tableoid AS place, l.ctid AS at FROM sluice.logs l
+       WHERE ${logsIn('$2::text')} AND ${IS_SAID} AND ${LOG_NS} <= $3::int8
+       ORDER BY ${LOG_NS} DESC, l.tableoid DESC, l.ctid DESC OFFSET $4::int4 LIMIT ${STEPS + 1}
      ), shown AS MATERIALIZED (SELECT * FROM page ORDER BY ns DESC, place DESC, at DESC LIMIT ${STEPS}
      ), ${roomFor('(SELECT count(*) FROM shown)')}
      SELECT (SELECT count(*) FROM page) > ${STEPS} AS more, (SELECT min(ns) FROM shown)::text AS ns,

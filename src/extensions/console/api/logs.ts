@@ -1,4 +1,5 @@
 /** `GET …/logs`: log records, newest first; `GET …/traces/{trace}/logs`: those of a trace, in order of time. */
+import { logNs } from '../../../pdata/log-time.ts';
 import { Parameters } from '../filter/parameters.ts';
 import { jsonText, PROJECT, readRoute } from '../server/route.ts';
 import { completenessOf } from './completeness.ts';
@@ -16,9 +17,7 @@ const ENOUGH_MS = 1500;
 const SLICE = 5000;
 const HEAVY_SLICE = 500;
 
-/** A record's own time, else of its observation, else of its arrival. */
-const TIME =
-  'coalesce(l.time_unix_nano, l.observed_time_unix_nano, (extract(epoch FROM l.received_at) * 1000000)::int8 * 1000)';
+const TIME = logNs('l');
 
 /** A `LogRow` of a log record `l`. */
 const logJson = (seesContent: boolean): string => `json_build_object('time_unix_nano', (${TIME})::text,
@@ -97,17 +96,28 @@ function nextPosition(before: LogPosition, slice: Readonly<Record<string, unknow
 export const newestFirst = (rows: string): string =>
   `${rows}.ns DESC, ${rows}.place_table DESC, ${rows}.place_row DESC`;
 
+interface LogsByTime {
+  readonly project: string;
+  readonly lowest: string;
+  readonly highest: string;
+  /** Of a record `l`. */
+  readonly conditions?: string;
+  /** How many records are read of this at most. */
+  readonly most: string;
+}
+
 /**
- * The log records of a project in a range of time, as SQL, with their time as `ns`: their own, else that of their
- * observation. Those that have neither are in their traces only. Each half is read in the order of its index.
+ * The newest log records of a project in a range of time, as SQL, with their time as `ns`: those with a time of their
+ * own, and the others. Each half is read in the order of its index. Its own limit is needed for that: PostgreSQL 18
+ * would read and sort the whole second half, which is ordered by an expression.
  */
-export function logsByTime(project: string, lowest: string, highest: string): string {
-  const half = (ns: string, condition: string): string =>
-    `SELECT l.*, l.${ns} AS ns, l.tableoid AS place_table, l.ctid AS place_row FROM sluice.logs l
-     WHERE l.project = ${project} AND l.${ns} BETWEEN ${lowest} AND ${highest}${condition}
-     ORDER BY l.${ns} DESC, l.tableoid DESC, l.ctid DESC`;
-  const observed = half('observed_time_unix_nano', ' AND l.time_unix_nano IS NULL');
-  return `((${half('time_unix_nano', '')}) UNION ALL (${observed}))`;
+export function logsByTime({ project, lowest, highest, conditions = 'true', most }: LogsByTime): string {
+  const half = (ns: string, isOfHalf: string): string =>
+    `SELECT l.*, ${ns} AS ns, l.tableoid AS place_table, l.ctid AS place_row FROM sluice.logs l
+     WHERE l.project = ${project} AND ${ns} BETWEEN ${lowest} AND ${highest} AND ${isOfHalf} AND ${conditions}
+     ORDER BY ${ns} DESC, l.tableoid DESC, l.ctid DESC LIMIT ${most}`;
+  const timed = half('l.time_unix_nano', 'l.time_unix_nano IS NOT NULL');
+  return `((${timed}) UNION ALL (${half(TIME, 'l.time_unix_nano IS NULL')}))`;
 }
 
 /** `place`: project, lowest time, time of the position, records passed at it, size of the slice, and limit. */
@@ -115,7 +125,10 @@ function logSlice(row: string, conditions: string, place: (at: number) => string
   return `
   WITH slice AS MATERIALIZED (
     SELECT l.*, row_number() OVER (ORDER BY ${newestFirst('l')}) AS number FROM (
-      SELECT * FROM ${logsByTime(`${place(1)}::text`, `${place(2)}::int8`, `${place(3)}::int8`)} l
+      SELECT * FROM ${logsByTime({
+        ...{ project: `${place(1)}::text`, lowest: `${place(2)}::int8`, highest: `${place(3)}::int8` },
+        most: `${place(4)}::int4 + ${place(5)}::int4`,
+      })} l
       ORDER BY ${newestFirst('l')} OFFSET ${place(4)}::int4 LIMIT ${place(5)}::int4) l
   ), hits AS MATERIALIZED (
     SELECT * FROM (SELECT * FROM slice ORDER BY number OFFSET 0) l WHERE ${conditions} LIMIT ${place(6)}::int4

@@ -182,7 +182,7 @@ SELECT 'span'::text AS signal, project, environment, service_name, encode(trace_
 FROM sluice.spans WHERE category IS NOT NULL
 UNION ALL
 SELECT 'log', project, environment, service_name, encode(trace_id, 'hex'), encode(span_id, 'hex'),
-  NULL, event_name, coalesce(time_unix_nano, observed_time_unix_nano), NULL,
+  NULL, event_name, sluice.log_ns(time_unix_nano, observed_time_unix_nano, received_at), NULL,
   -- columns: derived, of logs
   category, operation, provider, request_model, response_model, response_id, input_tokens, output_tokens, total_tokens,
   cache_read_tokens, cache_write_tokens, reasoning_tokens, usage_scope, input_cost, output_cost, total_cost,
@@ -241,7 +241,7 @@ FROM sluice.spans s WHERE usage_scope = 'own';
 -- Calls that log records report, repetitions included. Records of one project with the same `call_key` report one call.
 -- `standing` has all columns, or which of two records counts would be decided by which came first.
 CREATE VIEW views.usage_records AS
-SELECT project, environment, trace_id, coalesce(time_unix_nano, observed_time_unix_nano) AS time_unix_nano, provider,
+SELECT project, environment, trace_id, sluice.log_ns(time_unix_nano, observed_time_unix_nano, received_at) AS time_unix_nano, provider,
   coalesce(response_model, request_model) AS model, conversation_id, user_id, agent_name, input_tokens, output_tokens, total_tokens,
   cache_read_tokens, cache_write_tokens, reasoning_tokens, input_cost, output_cost, total_cost, cost_source, response_id, span_id,
   service_name, latency_ms, time_to_first_token_ms, is_error,
@@ -1478,7 +1478,7 @@ FROM sluice.spans s, LATERAL views.record_messages(s.system_instructions, s.inpu
   s.retrieval_documents, s.output_content, NULL, s.tool_call_id, s.tool_name) m
 WHERE coalesce(s.system_instructions, s.input_content, s.retrieval_query, s.tool_arguments, s.tool_result, s.retrieval_documents, s.output_content) IS NOT NULL
 UNION ALL
-SELECT 'log', l.project, l.environment, encode(l.trace_id, 'hex'), encode(l.span_id, 'hex'), coalesce(l.time_unix_nano, l.observed_time_unix_nano),
+SELECT 'log', l.project, l.environment, encode(l.trace_id, 'hex'), encode(l.span_id, 'hex'), sluice.log_ns(l.time_unix_nano, l.observed_time_unix_nano, l.received_at),
   l.category, l.conversation_id, m."position", m.message, m.source, m.role, m.type, m.text, m.id, m.name
 FROM sluice.logs l, LATERAL views.record_messages(l.system_instructions, l.input_content, l.retrieval_query, l.tool_arguments, l.tool_result,
   l.retrieval_documents, l.output_content, l.event_name, l.tool_call_id, l.tool_name) m

@@ -236,12 +236,13 @@ t.test('conversations that only log records name are listed by their newest reco
     record(2, { conversation_id: 'calls', ...said, response_id: 'r-1' }),
     record(7, { conversation_id: 'calls', ...said, response_id: 'r-2', is_error: true }),
     record(6, { conversation_id: 'observed', time_unix_nano: null, observed_time_unix_nano: at(6), ...said }),
+    record(4, { conversation_id: 'arrived', time_unix_nano: null, received_at: '2026-11-20T00:00:04Z', ...said }),
     record(8, { conversation_id: 'spans', event_name: 'user_prompt' }),
     ...Array.from({ length: 130 }, (_, index) =>
       record(3, { conversation_id: 'long', ...said, response_id: `l-${index}` }),
     ),
   ]);
-  const names = ['newest', 'calls', 'observed', 'spans', 'long'];
+  const names = ['newest', 'calls', 'observed', 'spans', 'arrived', 'long'];
   for (const limit of [1, 2, 10]) {
     const rows: ConversationRow[] = [];
     for (let cursor: string | null = ''; cursor !== null; ) {
@@ -275,7 +276,7 @@ t.test('conversations that only log records name are listed by their newest reco
   t.same(await named({ env: 'nowhere' }), []);
   t.same(
     await named({ from: at(2), to: at(7) }),
-    ['observed', 'spans', 'long', 'calls'],
+    ['observed', 'spans', 'arrived', 'long', 'calls'],
     'the range has older records of it',
   );
 

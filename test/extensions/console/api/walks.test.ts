@@ -47,8 +47,14 @@ const spans = Array.from({ length: TRACES }, (_, at) =>
 ).flat();
 await store(reading, spans);
 const logs = Array.from({ length: LOGS }, (_, at) => {
-  const ns = String(BASE_NS + BigInt(random.below(9)));
-  const times = one([{ time_unix_nano: ns }, { time_unix_nano: null, observed_time_unix_nano: ns }]);
+  const micros = random.below(9);
+  const ns = String(BASE_NS + BigInt(micros) * 1000n);
+  const arrived = `2026-11-20T00:00:00.00000${micros}Z`;
+  const times = one([
+    { time_unix_nano: ns },
+    { time_unix_nano: null, observed_time_unix_nano: ns },
+    { time_unix_nano: null, received_at: arrived },
+  ]);
   return logRow({ ...times, body: `record ${at}` });
 });
 await reading.insert('logs', logs);
