@@ -33,6 +33,9 @@ export function rangeOf(context: RequestContext): Range {
   return { from, until };
 }
 
+/** By so much a range up to now may be longer than allowed. */
+const LATE_NS = 300_000_000_000n;
+
 /** As `rangeOf`, for questions whose cost grows with the range. */
 export function boundedRangeOf(
   context: RequestContext,
@@ -43,9 +46,12 @@ export function boundedRangeOf(
   const usual = until - BigInt(defaultMs) * NS_PER_MS;
   const from = timeOf(context, 'from', nowNs) ?? (usual > 0n ? usual : 0n);
   if (from >= until) throw new ConsoleError('range_invalid', { message: '`from` must be before `to`.' });
-  if (until - from > nanosecondsOf(`${days}d`))
-    throw new ConsoleError('range_invalid', { message: `\`from\` and \`to\` can be at most ${days} days apart here.` });
-  return { from, until };
+  const longest = nanosecondsOf(`${days}d`);
+  if (until - from <= longest) return { from, until };
+  // The caller has subtracted the days from its own clock, a moment ago.
+  if (until === nowNs && until - from <= longest + LATE_NS) return { from: until - longest, until };
+  const most = days === 1 ? '1 day' : `${days} days`;
+  throw new ConsoleError('range_invalid', { message: `\`from\` and \`to\` can be at most ${most} apart here.` });
 }
 
 function timeOf({ query }: RequestContext, name: string, nowNs: bigint): bigint | null {

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { loggedIn } from './data/api.ts';
 import { useResource } from './data/resource.ts';
-import { Link } from './parts/basics.tsx';
+import { Link, Name } from './parts/basics.tsx';
 import { lazy } from './parts/lazy.tsx';
 import { Shell } from './parts/shell.tsx';
 import { Empty, Loaded } from './parts/states.tsx';
@@ -88,6 +88,7 @@ function pageOf({ page, project: name, id }: Route): JSX.Element | null {
   const first = parameter('a');
   if (page === 'compare' && name === null && first !== null) return <FindPage id={first} />;
   if (name === null) return <Unknown />;
+  if (me.value?.projects.includes(name) === false) return <UnknownProject key={name} name={name} />;
   switch (page) {
     case 'traces':
       return id === null ? <TracesPage key={name} project={name} /> : <trace.Page key={id} project={name} id={id} />;
@@ -112,6 +113,32 @@ function pageOf({ page, project: name, id }: Route): JSX.Element | null {
     default:
       return <Unknown />;
   }
+}
+
+/** It may have been created since the person was asked for. */
+function UnknownProject({ name }: { name: string }): JSX.Element {
+  const known = useResource(`me ${name}`, loadMe);
+  return (
+    <Loaded of={known}>
+      {({ projects }) => (
+        <Empty>
+          <h1>
+            There is no project <Name text={name} />
+          </h1>
+          <p>It was not created, or you may not see it. Your projects:</p>
+          <ul>
+            {projects.map((each) => (
+              <li key={each}>
+                <Link href={`/p/${encodeURIComponent(each)}/traces`}>
+                  <Name text={each} />
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </Empty>
+      )}
+    </Loaded>
+  );
 }
 
 function Unknown(): JSX.Element {

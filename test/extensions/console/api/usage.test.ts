@@ -70,6 +70,16 @@ t.test('groups, points, totals and the time before', async (t) => {
   t.match(usage.series[1]?.total, { p50_ms: 16.5, unpriced_count: 4 });
 });
 
+t.test('a range up to now may be a moment longer than allowed', async (t) => {
+  const ago = (ms: number): string => String(BigInt(Date.now() - ms) * 1_000_000n);
+  const asking = (ms: number) => ({ query: { by: 'duration', from: ago(ms) } });
+  t.same((await reading.ask(listTop, asking(24 * HOUR + 2000))).items, []);
+  t.match(await reading.refusal(listTop, asking(25 * HOUR)), {
+    code: 'range_invalid',
+    message: /at most 1 day apart/u,
+  });
+});
+
 t.test('any split of a range sums to the range', async (t) => {
   const callsOf = async (from: number, to: number, more = {}) =>
     ((await reading.ask(showUsage, { query: { ...range(from, to), group: 'none', ...more } })) as Usage).total

@@ -59,8 +59,15 @@ const BEYOND = `(() => {
     if (frame.closest('.scroll-x, .tabs, .grid') !== null) continue;
     const right = frame === document.body ? width : frame.getBoundingClientRect().right;
     if (box.right > right + 1) found.push('is cut: ' + nameOf(e));
-    if (e.tagName === 'BUTTON' && e.scrollWidth > e.clientWidth + 1) found.push('text is cut: ' + nameOf(e));
+    const isCut = [e, ...e.querySelectorAll('.menu-text')].some((each) => each.scrollWidth > each.clientWidth + 1);
+    // Names of projects and environments have any length.
+    if (e.tagName === 'BUTTON' && isCut && e.closest('.projects, .environments') === null) found.push('text is cut: ' + nameOf(e));
     if (/INPUT|SELECT/.test(e.tagName) && e.type !== 'checkbox' && box.height < 24) found.push('is flat: ' + nameOf(e));
+  }
+  for (const grid of document.querySelectorAll('.grid')) {
+    const right = grid.getBoundingClientRect().right;
+    for (const cell of grid.querySelectorAll('.grid-head > *, .grid-row > *'))
+      if (cell.getBoundingClientRect().right > right + 1) found.push('a cell is beyond its list: ' + nameOf(cell));
   }
   for (const table of document.querySelectorAll('table')) {
     const names = [...table.querySelectorAll('thead th')].map((e) => e.textContent).filter((name) => name !== '');
@@ -82,6 +89,34 @@ const CUT_MESSAGES = `(() => {
   const isCut = (e) => [e, ...e.querySelectorAll('*')].some((each) => each.scrollWidth > each.clientWidth + 1);
   return cells.length === 0 ? ['no refusal is shown'] : cells.filter(isCut).map((e) => e.textContent);
 })()`;
+
+/** The figures of a large trace, which end in an ellipsis where their column is too narrow. */
+const LARGE_FIGURES = {
+  ...{ span_count: 10_000, error_count: 1_663, model_call_count: 707 },
+  ...{ input_tokens: 2_134_567, cache_read_tokens: 412_345, output_tokens: 261_234 },
+  ...{ total_cost: '1234.50000000', unpriced_count: 115, duration_ns: '257000000000' },
+};
+const CUT_FIGURES = `[...document.querySelectorAll('.trace-grid .grid-row > *')].filter((cell) =>
+  /c-(?:calls|tokens|cost|took|spans|errors)/.test(cell.className) && cell.clientWidth > 0 && cell.scrollWidth > cell.clientWidth,
+).map((cell) => cell.className + ' ' + cell.textContent)`;
+
+async function checkFigures(t: Test, page: Page, address: string): Promise<void> {
+  const isList = /\/projects\/shop\/traces\?/u;
+  await page.route(isList, async (route) => {
+    const answer = await route.fetch();
+    const body = (await answer.json()) as { readonly items: readonly object[] };
+    const items = body.items.map((row) => ({ ...row, ...LARGE_FIGURES }));
+    await route.fulfill({ response: answer, json: { ...body, items } });
+  });
+  await page.goto(address);
+  await page.getByText('2.1M (412k cached) → 261k').first().waitFor();
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: HEIGHT });
+    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+    t.same(await page.evaluate(CUT_FIGURES), [], `figures of a large trace, ${width} pixels`);
+  }
+  await page.unroute(isList);
+}
 
 async function checkPage(t: Test, page: Page, what: string): Promise<void> {
   await page.evaluate(AXE);
@@ -146,6 +181,9 @@ if (chromium === null) {
       ['empty/traces', 'h1'],
       ['shop/traces', '.grid-row'],
       ['shop/traces?q=model:nothing', '.empty'],
+      ['shop/traces?q=error&sort=cost', '.empty'],
+      ['none/traces', '.empty'],
+      [`shop/traces/${'f'.repeat(32)}`, '.failure'],
       ['shop/conversations', '.grid-row'],
       [`shop/conversations/${encodeURIComponent(long('conversation/', 240))}`, '.message'],
       [`shop/conversations/${encodeURIComponent(CONVERSATION)}`, '.message'],
@@ -166,6 +204,7 @@ if (chromium === null) {
         ].map(([view, ready]) => [`shop/traces/${trace}?view=${view}`, ready ?? ''] as const),
       ),
     ];
+    await checkFigures(t, page, `${origin}/p/shop/traces`);
     for (const [path, ready] of pages) {
       await page.goto(`${origin}/p/${path}`);
       await page.locator(ready).first().waitFor();

@@ -349,6 +349,49 @@ async function listArchived(t: Test, page: Page, origin: string): Promise<void> 
   t.equal(await rows(page).count(), stored + 1, 'the stored traces stay');
 }
 
+/** What is not there says so, and how to continue. */
+async function meetDeadEnds(page: Page, { origin }: TestConsole, link: string): Promise<void> {
+  const visit = (path: string) => page.goto(`${origin}${path}`);
+  await visit('/p/none/usage');
+  await page.getByRole('heading', { name: 'There is no project none' }).waitFor();
+  await page.getByRole('link', { name: 'sums' }).click();
+  await page.waitForURL(`${origin}/p/sums/traces`);
+  const id = new URL(link).pathname.split('/').at(-1) ?? '';
+  await visit(`/p/sums/traces/${id}`);
+  await page.getByRole('alert').getByText('This trace is not stored in sums').waitFor();
+  await page.getByRole('link', { name: 'Look in all projects' }).click();
+  await page.waitForURL(`${origin}/p/shop/traces/${id}`);
+  await visit('/p/shop/conversations/none');
+  await page.getByText('This conversation is not stored in shop').waitFor();
+  await page.getByRole('link', { name: 'All conversations' }).click();
+  await rows(page).first().waitFor();
+  for (const list of ['conversations', 'logs', 'usage', 'traces']) {
+    await visit(`/p/shop/${list}?q=user:none-17`);
+    await page.getByRole('button', { name: 'without user:none-17' }).click();
+    await page.locator('.grid-row, .data-table').first().waitFor();
+  }
+  await visit('/p/shop/traces?sort=duration&q=error');
+  await page.getByRole('button', { name: 'without the filter' }).click();
+  await rows(page).first().waitFor();
+}
+
+/** A conversation, filtered by its user, and its records as a file. */
+async function saveConversation(t: Test, page: Page, { origin }: TestConsole): Promise<void> {
+  await page.goto(`${origin}/p/shop/conversations`);
+  await page.getByRole('combobox', { name: 'Filter' }).fill('user:demo-user');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/q=user/u);
+  await rows(page).first().getByRole('link').click();
+  await page.locator('.message').first().waitFor();
+  await page.getByRole('button', { name: 'Download' }).click();
+  const saved = page.waitForEvent('download');
+  await page.getByRole('link', { name: 'Spans as NDJSON' }).click();
+  const lines = readFileSync((await (await saved).path()) ?? '', 'utf8')
+    .trimEnd()
+    .split('\n');
+  t.ok(lines.length > 1 && lines.every((line) => JSON.parse(line).signal === 'span'), 'the file has its spans');
+}
+
 /** Integers that a number of JavaScript does not keep, alone and as sums. */
 async function showLarge(t: Test, page: Page, { daemon, origin, administration }: TestConsole): Promise<void> {
   const { text: key } = await administration.createKey('sums', null, 'large');
@@ -427,6 +470,13 @@ if (chromium === null) {
       const own = await context.newPage();
       own.setDefaultTimeout(PATIENCE_MS);
       await countArchived(t, own, console.origin);
+      await own.close();
+    });
+    await t.test('dead ends', { timeout: WHOLE_MS }, async (t) => {
+      const own = await context.newPage();
+      own.setDefaultTimeout(PATIENCE_MS);
+      await meetDeadEnds(own, console, link);
+      await saveConversation(t, own, console);
       await own.close();
     });
     await t.test('large integers', { timeout: WHOLE_MS }, async (t) => {

@@ -2,17 +2,21 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { ConversationRow, StepRow, Turn, Turns } from '../../api/shapes.ts';
-import { projectPath } from '../data/api.ts';
+import { projectPath, urlOf } from '../data/api.ts';
 import { useSearch } from '../data/pages.ts';
 import { useAnswer, useNow } from '../data/resource.ts';
 import { Button, Fact, Link, Name } from '../parts/basics.tsx';
+import { Menu } from '../parts/dialog.tsx';
 import { Cell, Grid } from '../parts/grid.tsx';
+import { Nothing } from '../parts/nothing.tsx';
+import { parsed } from '../parts/json-tree.tsx';
 import { Found, SearchFoot } from '../parts/search.tsx';
 import { Loaded } from '../parts/states.tsx';
 import { Thread } from '../parts/thread.tsx';
 import { open, pageHref } from '../state/location.ts';
 import { isNarrow } from '../state/width.ts';
 import { age, cost, exactly, exactTokens, plural, tokensOf, took } from '../text/figures.ts';
+import { termOf } from '../text/filter-text.ts';
 import { dateTime, msOf } from '../text/time.ts';
 import { visible } from '../text/visible.ts';
 import { MarkdownSwitch } from '../parts/text-block.tsx';
@@ -23,10 +27,10 @@ const NARROW_ROW_PX = 58;
 const PREVIEW = 160;
 
 export function ConversationsPage({ project }: { project: string }): JSX.Element {
-  const { range } = useAsked(project);
+  const { q, query } = useAsked(project);
   const [active, setActive] = useState(-1);
   const now = useNow(5_000);
-  const search = useSearch<ConversationRow>(projectPath(project, 'conversations'), range);
+  const search = useSearch<ConversationRow>(projectPath(project, 'conversations'), query);
   const rows = search.items;
   const hrefOf = (row: ConversationRow): string => pageHref('conversations', row.conversation_id);
   return (
@@ -35,13 +39,12 @@ export function ConversationsPage({ project }: { project: string }): JSX.Element
       <Found
         search={search}
         empty={
-          <>
-            <h2>No conversation in this range</h2>
+          <Nothing title="No conversation matches" q={q}>
             <p>
               Spans and log records with <code>gen_ai.conversation.id</code>, <code>session.id</code> or a similar
               attribute make conversations.
             </p>
-          </>
+          </Nothing>
         }
       >
         <Grid
@@ -107,8 +110,8 @@ function Cells({ row, href, now }: { row: ConversationRow; href: string; now: nu
 /** The first text of an input that is stored as JSON, else its beginning. */
 function firstWords(stored: string): string {
   const text = /"(?:content|text)"\s*:\s*"((?:[^"\\]|\\.)*)/u.exec(stored)?.[1];
-  if (text === undefined) return visible(stored.slice(0, PREVIEW));
-  return visible(text.replace(/\\n/gu, ' ').replace(/\\(.)/gu, '$1').slice(0, PREVIEW));
+  const words = text === undefined ? null : parsed(`"${text}"`);
+  return visible((typeof words?.value === 'string' ? words.value : stored).slice(0, PREVIEW));
 }
 
 export function ConversationPage({ project, id }: { project: string; id: string }): JSX.Element {
@@ -128,7 +131,7 @@ export function ConversationPage({ project, id }: { project: string; id: string 
           const loaded = turns.stale ? newer : [...newer, ...items];
           return (
             <>
-              <ConversationHeader row={conversation} />
+              <ConversationHeader project={project} row={conversation} />
               {next === null ? null : (
                 <p class="actions">
                   <Button
@@ -152,7 +155,7 @@ export function ConversationPage({ project, id }: { project: string; id: string 
   );
 }
 
-function ConversationHeader({ row }: { row: ConversationRow }): JSX.Element {
+function ConversationHeader({ project, row }: { project: string; row: ConversationRow }): JSX.Element {
   return (
     <header class="trace-header">
       <div class="trace-title">
@@ -160,10 +163,19 @@ function ConversationHeader({ row }: { row: ConversationRow }): JSX.Element {
           <Name text={row.conversation_id} />
         </h1>
         <span class="stretch" />
+        <DownloadMenu project={project} row={row} />
         <MarkdownSwitch />
       </div>
       <dl class="facts">
-        <Fact name="user">{row.user_id === null ? '–' : <Name text={row.user_id} />}</Fact>
+        <Fact name="user">
+          {row.user_id === null ? (
+            '–'
+          ) : (
+            <Link href={pageHref('traces', null, { q: termOf('user', row.user_id) })}>
+              <Name text={row.user_id} />
+            </Link>
+          )}
+        </Fact>
         <Fact name="traces">{exactly(row.trace_count)}</Fact>
         <Fact name="model calls">{exactly(row.call_count)}</Fact>
         <Fact name="tokens" title={exactTokens(row)}>
@@ -175,6 +187,33 @@ function ConversationHeader({ row }: { row: ConversationRow }): JSX.Element {
         <Fact name="last">{dateTime(msOf(row.last_time_unix_nano), false)}</Fact>
       </dl>
     </header>
+  );
+}
+
+/** Its records. Of a conversation that only log records name these, else its spans. */
+function DownloadMenu({ project, row }: { project: string; row: ConversationRow }): JSX.Element {
+  const what = row.trace_count > 0 ? 'spans' : 'logs';
+  const q = termOf('conversation', row.conversation_id);
+  const forms = [
+    ['ndjson', 'NDJSON'],
+    ['csv', 'CSV'],
+    ['otlp', 'OTLP'],
+  ] as const;
+  return (
+    <Menu label="Download" text="Download" icon="download">
+      {(close) =>
+        forms.map(([as, name]) => (
+          <a
+            key={as}
+            href={urlOf(projectPath(project, 'export'), { what, as, q })}
+            download
+            onClick={() => setTimeout(close)}
+          >
+            {what === 'spans' ? 'Spans' : 'Log records'} as {name}
+          </a>
+        ))
+      }
+    </Menu>
   );
 }
 

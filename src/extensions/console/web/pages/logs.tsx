@@ -6,6 +6,7 @@ import { projectPath } from '../data/api.ts';
 import { useSearch } from '../data/pages.ts';
 import { Button, Link, Name } from '../parts/basics.tsx';
 import { Cell, Grid } from '../parts/grid.tsx';
+import { Nothing } from '../parts/nothing.tsx';
 import { bodyOf, Value } from '../parts/messages.tsx';
 import { Found, SearchFoot } from '../parts/search.tsx';
 import { pageHref } from '../state/location.ts';
@@ -22,7 +23,7 @@ const WARN = 13;
 const ERROR = 17;
 
 export function LogsPage({ project }: { project: string }): JSX.Element {
-  const { query } = useAsked(project);
+  const { q, query } = useAsked(project);
   const [active, setActive] = useState(-1);
   const search = useSearch<LogRow>(projectPath(project, 'logs'), query);
   const rows = search.items;
@@ -30,15 +31,7 @@ export function LogsPage({ project }: { project: string }): JSX.Element {
   return (
     <div class="list-page">
       <h1 class="quiet">Logs</h1>
-      <Found
-        search={search}
-        empty={
-          <>
-            <h2>No log record matches</h2>
-            <p>Choose a longer range of time or another filter.</p>
-          </>
-        }
-      >
+      <Found search={search} empty={<Nothing title="No log record matches" q={q} />}>
         <div class="logs-body">
           <Grid
             label="Log records"

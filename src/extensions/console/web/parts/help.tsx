@@ -15,7 +15,7 @@ const KEYS: readonly (readonly [string, readonly (readonly [string, string])[]])
       ['t', 'range of time'],
       ['z', 'time zone'],
       ['l', 'live'],
-      ['y', 'copy the link'],
+      ['y Y', 'copy the link, with the range as it is now'],
       ['Esc', 'close'],
     ],
   ],

@@ -4,8 +4,8 @@ import { useState } from 'preact/hooks';
 import { nextTheme, theme, zone } from '../state/settings.ts';
 import { logOut, may, me } from '../state/session.ts';
 import { useKeys } from '../state/keys.ts';
-import { open, pageHref, route } from '../state/location.ts';
-import { zoneName } from '../text/time.ts';
+import { hrefWith, open, pageHref, parameter, route } from '../state/location.ts';
+import { rangeOf, zoneName } from '../text/time.ts';
 import { visible } from '../text/visible.ts';
 import { Button, Link } from './basics.tsx';
 import { Menu } from './dialog.tsx';
@@ -35,8 +35,8 @@ const PAGES: readonly Entry[] = [
   { page: 'project', name: 'Project', key: 'g p', icon: 'project' },
   { page: 'status', name: 'Status', key: 'g s', icon: 'status', admin: true },
 ];
-const FILTERED = ['traces', 'logs', 'usage'];
-const RANGED = [...FILTERED, 'conversations', 'metrics'];
+const FILTERED = ['traces', 'conversations', 'logs', 'usage'];
+const RANGED = [...FILTERED, 'metrics'];
 const THEME_ICON = { system: 'system', light: 'light', dark: 'dark' } as const;
 
 const visiblePages = (): readonly Entry[] => PAGES.filter(({ admin }) => admin !== true || may('admin'));
@@ -52,7 +52,8 @@ export function Shell({ children }: { children: ComponentChildren }): JSX.Elemen
     '/': () => document.querySelector<HTMLInputElement>('[data-search]')?.focus(),
     t: () => document.getElementById('range')?.click(),
     z: () => (zone.value = zone.value === 'utc' ? 'local' : 'utc'),
-    y: () => void navigator.clipboard.writeText(location.href).catch(() => undefined),
+    y: () => copy(location.href),
+    Y: () => copy(absoluteLink()),
   });
   return (
     <div class="shell">
@@ -71,6 +72,14 @@ export function Shell({ children }: { children: ComponentChildren }): JSX.Elemen
       {palette ? <Palette pages={visiblePages()} onClose={() => setPalette(false)} /> : null}
     </div>
   );
+}
+
+const copy = (text: string): void => void navigator.clipboard.writeText(text).catch(() => undefined);
+
+/** The present address, with the moments that a range such as "last 24 h" has now. */
+function absoluteLink(): string {
+  const { fromMs, toMs } = rangeOf(parameter('from'), parameter('to'), Date.now());
+  return location.origin + hrefWith({ from: String(fromMs), to: String(toMs) }) + location.hash;
 }
 
 function Rail(): JSX.Element {

@@ -4,7 +4,9 @@ import { useEffect } from 'preact/hooks';
 import { type ApiError, awaySince, curlOf } from '../data/api.ts';
 import { type Resource, useNow } from '../data/resource.ts';
 import { age } from '../text/figures.ts';
-import { Button, CopyButton } from './basics.tsx';
+import { pageHref, route } from '../state/location.ts';
+import { visible } from '../text/visible.ts';
+import { Button, CopyButton, Link } from './basics.tsx';
 import { filterError } from './filter-box.tsx';
 
 const ROWS = 12;
@@ -63,6 +65,7 @@ export function Failure({ error, retry }: { error: ApiError; retry: () => void }
   }, [error]);
   if (error.code === MISTAKE) return <p class="empty">The filter has a mistake; see above.</p>;
   if (error.status === 403) return <NoRight what={error.message} hint={error.hint} />;
+  if (error.status === 404) return <NotFound retry={retry} />;
   return (
     <div class="failure" role="alert">
       <p>
@@ -79,10 +82,39 @@ export function Failure({ error, retry }: { error: ApiError; retry: () => void }
   );
 }
 
+/** The same for what is not there and for what the reader may not see. */
+function NotFound({ retry }: { retry: () => void }): JSX.Element {
+  const { page, project, id } = route.value;
+  const isTrace = page === 'traces' && id !== null;
+  return (
+    <div class="failure" role="alert">
+      <p>
+        <strong>Not found.</strong> {WHAT[page] ?? 'This'} is not stored
+        {project === null ? '' : ` in ${visible(project)}`}, or not any more. What has just been sent may still arrive.
+      </p>
+      <p class="actions">
+        <Button kind="plain" onClick={retry}>
+          Try again
+        </Button>
+        {isTrace ? <Link href={`/t/${encodeURIComponent(id)}`}>Look in all projects</Link> : null}
+        <Link href={project === null ? '/' : pageHref(page === 'conversations' ? page : 'traces')}>
+          {page === 'conversations' ? 'All conversations' : 'All traces'}
+        </Link>
+      </p>
+    </div>
+  );
+}
+
+const WHAT: Readonly<Record<string, string>> = {
+  traces: 'This trace',
+  find: 'This trace',
+  compare: 'One of the traces',
+  conversations: 'This conversation',
+};
+
 function titleOf({ status, code }: ApiError): string {
   if (code === 'database_unavailable') return 'The database is away.';
   if (status === 0) return 'No answer.';
-  if (status === 404) return 'Not here.';
   if (status === 504) return 'Took too long.';
   if (status === 429 || code === 'busy') return 'Busy.';
   return 'That did not work.';

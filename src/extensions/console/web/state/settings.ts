@@ -2,6 +2,8 @@
 import { type Signal, effect, signal } from '@preact/signals';
 
 const PREFIX = 'sluice.';
+/** The list of traces has room for facets beside it. */
+const WIDE_PX = 1000;
 
 /** A setting that is kept in the browser. Storage may be switched off; then it lasts as long as the page. */
 function kept<T extends string>(name: string, initial: T, allowed: readonly T[] | null): Signal<T> {
@@ -14,6 +16,8 @@ function kept<T extends string>(name: string, initial: T, allowed: readonly T[] 
   const isAllowed = stored !== null && (allowed === null || allowed.includes(stored as T));
   const setting = signal<T>(isAllowed ? (stored as T) : initial);
   effect(() => {
+    // What was not chosen follows the default, which may depend on the window.
+    if (!isAllowed && setting.value === initial) return;
     try {
       localStorage.setItem(PREFIX + name, setting.value);
     } catch {
@@ -28,7 +32,7 @@ export type Theme = 'system' | 'light' | 'dark';
 export const theme = kept<Theme>('theme', 'system', ['system', 'light', 'dark']);
 export const zone = kept<'local' | 'utc'>('zone', 'local', ['local', 'utc']);
 export const shortcuts = kept<'on' | 'off'>('shortcuts', 'on', ['on', 'off']);
-export const facetsShown = kept<'yes' | 'no'>('facets', innerWidth > 760 ? 'yes' : 'no', ['yes', 'no']);
+export const facetsShown = kept<'yes' | 'no'>('facets', innerWidth > WIDE_PX ? 'yes' : 'no', ['yes', 'no']);
 export const panelWidth = kept<string>('panel', '480', null);
 export const asMarkdown = kept<'yes' | 'no'>('markdown', 'no', ['yes', 'no']);
 export const lastProject = kept<string>('project', '', null);

@@ -4,13 +4,14 @@ import { useMemo } from 'preact/hooks';
 import type { MetricSeries, MetricSeriesAnswer } from '../../../api/shapes.ts';
 import { projectPath } from '../../data/api.ts';
 import { useAnswer } from '../../data/resource.ts';
-import { Button, Name } from '../../parts/basics.tsx';
+import { Name } from '../../parts/basics.tsx';
 import { ChartFigure } from '../../parts/chart-figure.tsx';
 import { Choice } from '../../parts/choice.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
+import { Nothing } from '../../parts/nothing.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { useAsked } from '../../state/asked.ts';
-import { parameter, setQuery } from '../../state/location.ts';
+import { parameter } from '../../state/location.ts';
 import { seesContent } from '../../state/session.ts';
 import { exactly, plural } from '../../text/figures.ts';
 import { dateTime, msOf, shortTime } from '../../text/time.ts';
@@ -74,12 +75,9 @@ function NoPoint({ metric }: { metric: MetricSeriesAnswer }): JSX.Element {
   const last = metric.last_time_unix_nano;
   return (
     <Empty>
-      <h3>No point in this range</h3>
-      {last === null ? null : <p>The newest one is of {dateTime(msOf(last), false)}.</p>}
-      <p class="actions">
-        <Button onClick={() => setQuery({ from: '-7d', to: null })}>last 7 days</Button>
-        <Button onClick={() => setQuery({ from: '-30d', to: null })}>last 30 days</Button>
-      </p>
+      <Nothing title="No point in this range" q={null}>
+        {last === null ? null : <p>The newest one is of {dateTime(msOf(last), false)}.</p>}
+      </Nothing>
     </Empty>
   );
 }

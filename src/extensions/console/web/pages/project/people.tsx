@@ -39,13 +39,17 @@ export function People({ project }: { project: string }): JSX.Element {
         </div>
       )}
       <Loaded of={people}>
-        {({ items }) => (
-          <PeopleTable
-            items={items}
-            invite={(person) => void change(() => invite(person))}
-            remove={(person) => void change(() => send('DELETE', path(person)))}
-          />
-        )}
+        {({ items }) =>
+          items.length === 0 ? (
+            <p class="muted">There is no person yet.</p>
+          ) : (
+            <PeopleTable
+              items={items}
+              invite={(person) => void change(() => invite(person))}
+              remove={(person) => void change(() => send('DELETE', path(person)))}
+            />
+          )
+        }
       </Loaded>
     </Part>
   );

@@ -14,6 +14,8 @@ import { termOf } from '../../text/filter-text.ts';
 import { dateTime, msOf, zoneName } from '../../text/time.ts';
 import { fileName } from '../../text/visible.ts';
 
+const AROUND_MS = 3_600_000;
+
 export function Header({ header }: { header: TraceHeader }): JSX.Element {
   const start = header.start_time_unix_nano;
   return (
@@ -44,7 +46,9 @@ export function Header({ header }: { header: TraceHeader }): JSX.Element {
         <Fact name="errors">
           <span class={header.error_count > 0 ? 'bad-text' : ''}>{exactly(header.error_count)}</span>
         </Fact>
-        <Fact name="logs">{exactly(header.log_count)}</Fact>
+        <Fact name="logs">
+          {header.log_count === 0 ? '0' : <Link href={logsHref(header)}>{exactly(header.log_count)}</Link>}
+        </Fact>
         {header.user_id === null ? null : (
           <Fact name="user">
             <Link href={pageHref('traces', null, { q: termOf('user', header.user_id) })}>
@@ -62,6 +66,16 @@ export function Header({ header }: { header: TraceHeader }): JSX.Element {
       </dl>
     </header>
   );
+}
+
+/** Log records may be from a while before and after the spans. */
+function logsHref(header: TraceHeader): string {
+  const { start_time_unix_nano: start, duration_ns: took } = header;
+  const from = start === null ? Date.parse(header.created_at) : msOf(start);
+  const to =
+    start === null || took === null ? Date.parse(header.created_at) : msOf(String(BigInt(start) + BigInt(took)));
+  const range = { from: String(from - AROUND_MS), to: String(to + AROUND_MS) };
+  return pageHref('logs', null, { q: termOf('trace', header.trace_id), ...range });
 }
 
 function Cost({ header }: { header: TraceHeader }): JSX.Element {

@@ -5,6 +5,7 @@ import type { TraceHeader } from '../../../api/shapes.ts';
 import { type Span, type Spans, countedCost } from '../../data/spans.ts';
 import { Button, Name } from '../../parts/basics.tsx';
 import { Cell, Grid } from '../../parts/grid.tsx';
+import { Icon } from '../../parts/icon.tsx';
 import { hrefWith, open, parameter, setQuery } from '../../state/location.ts';
 import { isNarrow } from '../../state/width.ts';
 import { cost, exactly, tokens, tookMs } from '../../text/figures.ts';
@@ -104,6 +105,11 @@ function FlatCells({ span }: { span: Span }): JSX.Element {
       <Cell class="f-start">+{tookMs(span.start)}</Cell>
       <Cell class="f-name">
         <Category category={span.category} />
+        {span.isError ? (
+          <span class="bad-text" title="error">
+            <Icon name="error" size={14} />
+          </span>
+        ) : null}
         <Name text={span.name} />
       </Cell>
       <Cell class="f-service">{span.service === null ? '–' : <Name text={span.service} />}</Cell>

@@ -175,6 +175,28 @@ function useArchived(path: string, query: Query, stored: Search<TraceRow>) {
 function TopList({ asked, by }: { asked: Asked; by: string }): JSX.Element {
   const { project, query } = asked;
   const top = useAnswer<TopTraces>(projectPath(project, 'traces', 'top'), { ...query, by });
+  if (asked.q !== null)
+    return (
+      <Empty>
+        <h2>This order has no filter</h2>
+        <p>The highest figures are of all traces of the range.</p>
+        <p class="actions">
+          <Button onClick={() => setQuery({ sort: null })}>newest first, with the filter</Button>
+          <Button onClick={() => setQuery({ q: null })}>without the filter</Button>
+        </p>
+      </Empty>
+    );
+  if (top.error?.code === 'range_invalid')
+    return (
+      <Empty>
+        <h2>The range is too long for this order</h2>
+        <p>{top.error.message}</p>
+        <p class="actions">
+          <Button onClick={() => setQuery({ from: '-24h', to: null })}>last 24 h</Button>
+          <Button onClick={() => setQuery({ sort: null })}>newest first</Button>
+        </p>
+      </Empty>
+    );
   return (
     <Loaded of={top}>
       {({ items }) =>

@@ -8,6 +8,7 @@ import { Button, Link, Name } from '../../parts/basics.tsx';
 import { ChartFigure } from '../../parts/chart-figure.tsx';
 import { Choice } from '../../parts/choice.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
+import { Nothing } from '../../parts/nothing.tsx';
 import { Archived, ArchivedOffer } from '../../parts/search.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { pageHref, parameter, route } from '../../state/location.ts';
@@ -77,13 +78,13 @@ export function UsagePage({ project }: { project: string }): JSX.Element {
           options={MEASURES.map(({ id, name }) => [id, name])}
         />
         <Choice label="By" name="group" value={group} options={GROUPS} />
-        {usage.data === null ? null : <CsvButton usage={usage.data} />}
+        {usage.data === null || usage.data.series.length === 0 ? null : <CsvButton usage={usage.data} />}
       </div>
       <Loaded of={usage}>
         {(data) =>
           data.series.length === 0 ? (
             <Empty>
-              <h2>No model call in this range</h2>
+              <Nothing title="No model call in this range" q={asked.q} />
               {rest(data.complete_from ?? null)}
             </Empty>
           ) : (
@@ -192,7 +193,13 @@ function UsageTable({ usage, measure }: ViewProps): JSX.Element {
   return (
     <DataTable
       label="Usage by group"
-      columns={['Group', measure.name, 'Share', 'Change', ...besides(measure).map(([, name]) => name)]}
+      columns={[
+        'Group',
+        measure.name,
+        ...(measure.isSum ? ['Share'] : []),
+        'Change',
+        ...besides(measure).map(([, name]) => name),
+      ]}
       numbersFrom={1}
     >
       {usage.series.map((series) => (
@@ -236,14 +243,16 @@ function UsageRow({
         ) : null}
       </th>
       <UsageCell id={measure.id} figures={own} />
-      <td class="number share">
-        {share === null ? '' : `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`}
-        {share === null ? null : (
-          <span class="bar" aria-hidden="true">
-            <span style={{ width: `${100 * share}%` }} />
-          </span>
-        )}
-      </td>
+      {measure.isSum ? (
+        <td class="number share">
+          {share === null ? '' : `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`}
+          {share === null ? null : (
+            <span class="bar" aria-hidden="true">
+              <span style={{ width: `${100 * share}%` }} />
+            </span>
+          )}
+        </td>
+      ) : null}
       {number(before === null ? 'new' : changeOf(value, measure.value(before)))}
       {besides(measure).map(([id]) => (
         <UsageCell key={id} id={id} figures={own} />
