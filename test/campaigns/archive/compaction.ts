@@ -10,7 +10,7 @@ import { removeOrphans } from '../../../src/exporters/objects/orphans.ts';
 import { openStore } from '../../../src/object-store/open-store.ts';
 import { newTraceId } from '../../support/payloads.ts';
 import { readPart } from '../../support/stored-parts.ts';
-import { startScene } from './scene.ts';
+import { type Kills, startScene } from './scene.ts';
 
 t.setTimeout(3_600_000);
 
@@ -110,6 +110,7 @@ t.test(`${KILLS} kills of the compaction`, async (t) => {
   for (let request = 0; request < FIRST_REQUESTS; request++) await scene.sendTrace();
   const found = await scene.measure(...COMPACT);
   let [interrupted, canaries] = [0, 0];
+  let erasing: Kills | null = null;
   while (found.kills < KILLS) {
     const most = Math.min(KILLS, found.kills + KILLS_OF_ROUND);
     const canary = await sendCanary();
@@ -119,7 +120,14 @@ t.test(`${KILLS} kills of the compaction`, async (t) => {
     const prune = async (): Promise<void> => {
       if (isPruned) return;
       isPruned = true;
-      await scene.finish(...canary.words);
+      if (erasing === null) {
+        erasing = await scene.measure(...canary.words);
+        return;
+      }
+      if (await scene.kill(erasing, ...canary.words)) await requireEach(t, 'a kill of an erasure');
+      // When the killed one had removed everything, there is nothing to remove any more.
+      const last = scene.start(...canary.words);
+      if ((await last.ended) !== 0 && !/there is no trace/u.test(last.output.err)) t.fail(last.output.err);
     };
     await scene.ingestWhile(
       () => PAUSE_MS,
@@ -142,7 +150,11 @@ t.test(`${KILLS} kills of the compaction`, async (t) => {
   total.kills += found.kills;
   const list = [...found.steps].sort(([, left], [, right]) => right - left).map(([step, count]) => `${step} ${count}`);
   t.comment(`${found.kills} kills: ${list.join(', ')}; ${found.ended} runs ended`);
-  t.comment(`${interrupted} interrupted compactions were found; ${canaries} traces were erased`);
+  const killedErasures = (erasing as Kills | null)?.kills ?? 0;
+  total.kills += killedErasures;
+  t.comment(
+    `${interrupted} interrupted compactions were found; ${canaries} traces were erased, with ${killedErasures} kills`,
+  );
 });
 
 /** Of each request. A read that is cut ends the run. A request that waits for an answer takes half a minute. */
