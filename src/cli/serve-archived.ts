@@ -121,13 +121,18 @@ const tooLarge = (): ConsoleError =>
     hint: 'Read it with `sluice trace` or `sluice export`.',
   });
 
-/** Within a transaction. One statement runs after the other. */
+/** Within a transaction. A question that is asked during another one waits for its end. */
 function cursorReader(reader: Reader): PostgresReader {
-  const { views, query } = reader;
+  let last: Promise<unknown> = Promise.resolve();
+  const query: PostgresReader['query'] = (text, values) => {
+    const rows = last.then(() => reader.query(text, values));
+    last = rows.catch(() => undefined);
+    return rows;
+  };
   return {
-    views,
-    query: (text, values) => query(text, values),
-    prepared: (text, values) => query(text, values),
+    views: reader.views,
+    query,
+    prepared: query,
     stream: (text, values = []) => rowsByCursor(reader, 'answer', { text, values }),
   };
 }

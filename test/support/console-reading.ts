@@ -1,6 +1,6 @@
 /** The handlers of the console's reading API on a database of the test, without a listener. */
 import pg from 'pg';
-import type { ReaderPool } from '../../src/component/capabilities/postgres-reader.ts';
+import type { PostgresReader, ReaderPool } from '../../src/component/capabilities/postgres-reader.ts';
 import { Database } from '../../src/extensions/postgres/database.ts';
 import { exactText } from '../../src/pdata/exact-json.ts';
 import { migrate } from '../../src/extensions/postgres/migrate.ts';
@@ -19,6 +19,8 @@ export interface Asking {
   readonly projects?: readonly string[];
   readonly seesContent?: boolean;
   readonly signal?: AbortSignal;
+  /** Instead of the reader with three connections. */
+  readonly reader?: PostgresReader;
 }
 
 type StoredTable = 'spans' | 'logs' | 'traces' | 'metric_points';
@@ -51,7 +53,8 @@ export async function startReading(t: Teardown): Promise<Reading> {
     await client.end();
     await database.close();
   });
-  const reply = async (route: Route, asking: Asking = {}): Promise<Reply> => route.handle(contextOf(reader, asking));
+  const reply = async (route: Route, asking: Asking = {}): Promise<Reply> =>
+    route.handle(contextOf(asking.reader ?? reader, asking));
   const text = async (route: Route, asking: Asking = {}): Promise<string> => textOf(await reply(route, asking));
   return {
     url,
@@ -89,7 +92,7 @@ async function prepare(url: string): Promise<void> {
   await database.close();
 }
 
-function contextOf(reader: ReaderPool, asking: Asking): RequestContext {
+function contextOf(reader: PostgresReader, asking: Asking): RequestContext {
   const { project = 'demo', path = {}, query = {}, seesContent = true } = asking;
   const { signal = new AbortController().signal } = asking;
   const values = Object.entries(query).map(([name, value]) => [name, String(value)]);

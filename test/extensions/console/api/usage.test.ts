@@ -1,9 +1,12 @@
 /** Usage by groups and over time, and the traces with the highest figures. */
 import t from 'tap';
+import { type PostgresReader, ReaderFailure } from '../../../../src/component/capabilities/postgres-reader.ts';
 import type { TopTraces, Usage } from '../../../../src/extensions/console/api/shapes.ts';
 import { listTop } from '../../../../src/extensions/console/api/top.ts';
 import { listTraces } from '../../../../src/extensions/console/api/traces.ts';
 import { showUsage } from '../../../../src/extensions/console/api/usage.ts';
+import { Database } from '../../../../src/extensions/postgres/database.ts';
+import { Readers } from '../../../../src/extensions/postgres/reader.ts';
 import { BASE_NS, hex, logRow, spanRow, startReading, store } from '../../../support/console-reading.ts';
 import { Random } from '../../../support/generators-random.ts';
 
@@ -102,6 +105,60 @@ t.test('any split of a range sums to the range', async (t) => {
       24,
     );
   }
+});
+
+t.test('with one free connection the time before is asked after the time', async (t) => {
+  const database = new Database().use({ connectionString: reading.url });
+  const settings = { url: '', connections: 1, timeoutMs: 60_000, applicationName: 'single' };
+  const single = new Readers(database, 'public').open(settings);
+  t.teardown(async () => {
+    await single.close();
+    await database.close();
+  });
+  let refused = 0;
+  /** The first question waits for this lock until the second one is refused. */
+  const query: PostgresReader['query'] = async (...asked) => {
+    try {
+      return await single.query(...asked);
+    } catch (error) {
+      if (!(error instanceof ReaderFailure) || error.reason !== 'busy') throw error;
+      refused += 1;
+      await reading.client.query('ROLLBACK');
+      throw error;
+    }
+  };
+  const reader: PostgresReader = { views: single.views, query, prepared: query, stream: single.stream.bind(single) };
+  const asking = { query: { ...range(2, 4), interval: '1h' } };
+  const expected: Usage = await reading.ask(showUsage, asking);
+  await reading.client.query('BEGIN; LOCK TABLE sluice.spans IN ACCESS EXCLUSIVE MODE');
+  const usage: Usage = await reading.ask(showUsage, { ...asking, reader });
+  t.equal(refused, 1);
+  t.same({ ...usage, as_of: '' }, { ...expected, as_of: '' });
+});
+
+t.test('names that are equal as far as an answer has them are one group', async (t) => {
+  const long = 'n'.repeat(1024);
+  await store(
+    reading,
+    ['a', 'b', 'b'].map((end, at) =>
+      spanRow({
+        ...call,
+        trace: 7000 + at,
+        project: 'long',
+        at,
+        provider: `${long}${end}`,
+        response_model: end,
+        user_id: `${long}${at}`,
+      }),
+    ),
+  );
+  const asked = async (group: string): Promise<Usage> =>
+    reading.ask(showUsage, { project: 'long', query: { ...range(0, 4), group } });
+  const { series, total } = await asked('provider');
+  t.match(series, [{ key: { provider: long }, total: { call_count: 3 }, points: [[String, { call_count: 3 }]] }]);
+  t.equal(series.length, 1);
+  t.equal(total.user_count, 1);
+  t.equal((await asked('model')).series.length, 2);
 });
 
 /** Traces of half an hour: calls that are repeated, under roll-ups that count or do not, and records of others. */
