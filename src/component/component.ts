@@ -31,6 +31,8 @@ export interface HostProcess {
   readonly pid: number;
   readonly env: Readonly<Record<string, string | undefined>>;
   getuid?(): number;
+  /** Processor time of all threads, in microseconds. */
+  cpuUsage?(): { readonly user: number; readonly system: number };
   kill(pid: number, signal: NodeJS.Signals | 0): boolean;
 }
 

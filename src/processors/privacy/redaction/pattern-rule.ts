@@ -6,10 +6,13 @@
 import { RE2JS } from 're2js';
 import type { Hint, Rule, Ranges } from './rule.ts';
 
-/** The time a search may take; after it the rest of the text counts as found. Ordinary patterns stay far below. */
-const SLACK_MS = 250;
-const MS_PER_CHARACTER = 0.0005;
-const MS_PER_MATCH = 0.01;
+/**
+ * The time a search may take; after it the rest of the text counts as found. Ordinary patterns stay far below. It must
+ * be exceeded twice, on the clock and then in processor time: a process that was suspended has not searched.
+ */
+const SLACK_MS = 125;
+const MS_PER_CHARACTER = 0.00025;
+const MS_PER_MATCH = 0.005;
 
 /** Characters in which the matches of one window begin. */
 const WINDOW = 16_384;
@@ -18,7 +21,10 @@ const LONGEST_MATCH = 16_384;
 /** A step ends after so much time. */
 const STEP_MS = 4;
 
-export function patternRule(name: string, pattern: string, replacement: string): Rule {
+const clockMs = (): number => performance.now();
+
+/** `processorMs`: reads the processor time of the process. */
+export function patternRule(name: string, pattern: string, replacement: string, processorMs = clockMs): Rule {
   const compiled = RE2JS.compile(pattern);
   const longest = Math.min(longestMatch(compiled), LONGEST_MATCH);
   return {
@@ -28,8 +34,8 @@ export function patternRule(name: string, pattern: string, replacement: string):
     numbers: null,
     signs: 0,
     shortest: 0,
-    find: (text) => findAll(compiled, text),
-    search: (text, found) => searchLong(compiled, text, longest, found),
+    find: (text) => findAll(compiled, text, new Effort(processorMs)),
+    search: (text, found) => searchLong(compiled, text, { longest, effort: new Effort(processorMs) }, found),
   };
 }
 
@@ -104,14 +110,24 @@ function longestMatch(pattern: RE2JS): number {
 
 /** Measures the time of a search without the waits between its steps. */
 class Effort {
+  readonly #processorMs: () => number;
+  /** The processor time takes ten times as long to read as the clock. */
+  #now = clockMs;
   #spent = 0;
+  #isProcessorTime = false;
+  /** The time spent before processor time was measured. */
+  #spentBefore = 0;
   #matches = 0;
+
+  constructor(processorMs: () => number) {
+    this.#processorMs = processorMs;
+  }
 
   /** Moves the matcher to the next match; false: there is none. */
   next(matcher: ReturnType<RE2JS['matcher']>, from?: number): boolean {
-    const begin = performance.now();
+    const begin = this.#now();
     const isFound = from === undefined ? matcher.find() : matcher.find(from);
-    this.#spent += performance.now() - begin;
+    this.#spent += this.#now() - begin;
     if (isFound) this.#matches++;
     return isFound;
   }
@@ -121,16 +137,21 @@ class Effort {
   }
 
   isTooMuch(characters: number): boolean {
-    return this.#spent > SLACK_MS + characters * MS_PER_CHARACTER + this.#matches * MS_PER_MATCH;
+    const limitMs = SLACK_MS + characters * MS_PER_CHARACTER + this.#matches * MS_PER_MATCH;
+    if (this.#spent - this.#spentBefore <= limitMs) return false;
+    if (this.#isProcessorTime) return true;
+    this.#isProcessorTime = true;
+    this.#now = this.#processorMs;
+    this.#spentBefore = this.#spent;
+    return false;
   }
 }
 
-function findAll(pattern: RE2JS, text: string): Ranges {
+function findAll(pattern: RE2JS, text: string, effort: Effort): Ranges {
   // Testing for a match is several times cheaper than locating one.
   if (!pattern.test(text)) return [];
   const found: number[] = [];
   const matcher = pattern.matcher(text);
-  const effort = new Effort();
   while (effort.next(matcher)) {
     const from = matcher.start();
     const to = matcher.end();
@@ -142,8 +163,12 @@ function findAll(pattern: RE2JS, text: string): Ranges {
   return found;
 }
 
-function* searchLong(pattern: RE2JS, text: string, longest: number, found: number[]): Generator<void> {
-  const effort = new Effort();
+function* searchLong(
+  pattern: RE2JS,
+  text: string,
+  { longest, effort }: { readonly longest: number; readonly effort: Effort },
+  found: number[],
+): Generator<void> {
   for (let at = 0; at < text.length; ) {
     // Anchors of a match may read one character before it and one after it.
     const begin = Math.max(at - 1, 0);

@@ -16,10 +16,14 @@ export const MAX_PATTERN_LENGTH = 1000;
 export const MAX_RULES = 100;
 const NOT_STORABLE = /[\0\p{Surrogate}]/u;
 
-/** Null when nothing is configured. `place` names the option in messages. */
-export function compileRules(options: readonly RedactOption[], place: string): Redactor | null {
+/** Null when nothing is configured. `place` names the option in messages; `processorMs` as of `patternRule`. */
+export function compileRules(
+  options: readonly RedactOption[],
+  place: string,
+  processorMs?: () => number,
+): Redactor | null {
   if (options.length === 0) return null;
-  const redactor = new Redactor(options.map((option, index) => compileRule(option, `${place}[${index}]`)));
+  const redactor = new Redactor(options.map((option, index) => compileRule(option, `${place}[${index}]`, processorMs)));
   redactor.rules.forEach((rule, index) => {
     if (NOT_STORABLE.test(rule.replacement))
       throw new UserError(
@@ -36,7 +40,7 @@ export function compileRules(options: readonly RedactOption[], place: string): R
   return redactor;
 }
 
-function compileRule(option: RedactOption, place: string): Rule {
+function compileRule(option: RedactOption, place: string, processorMs: (() => number) | undefined): Rule {
   if ('preset' in option) {
     const preset = PRESETS[option.preset];
     return {
@@ -52,5 +56,5 @@ function compileRule(option: RedactOption, place: string): Rule {
   }
   const fault = expressionFault(option.pattern);
   if (fault !== null) throw new UserError(`${place}.pattern: ${fault}`, 'a pattern is an RE2 expression');
-  return patternRule(option.name, option.pattern, option.replacement ?? `[${option.name}]`);
+  return patternRule(option.name, option.pattern, option.replacement ?? `[${option.name}]`, processorMs);
 }
