@@ -78,7 +78,7 @@ interface Described {
 
 /** Durations that are compared with a clock. Every other one may set a timer. */
 const WITHOUT_TIMER =
-  /\.(?:retention\.\w+|archive\.\w+|max_age|retry_on_failure\.\w+|dead_letter_retention|session_lifetime)$/u;
+  /\.(?:retention\.\w+|archive\.\w+|compaction\.\w+|max_age|retry_on_failure\.\w+|dead_letter_retention|session_lifetime)$/u;
 
 function optionsIn(schema: unknown, path: string): readonly Described[] {
   if (typeof schema !== 'object' || schema === null) return [];

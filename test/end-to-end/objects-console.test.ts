@@ -1,4 +1,4 @@
-/** A daemon that stores in objects alone, as a new user tries it: what was sent is shown by the commands and the API. */
+/** A daemon that stores in objects alone, as a new user tries it: commands and API show what was sent. */
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
