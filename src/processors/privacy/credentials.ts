@@ -1,6 +1,6 @@
 /**
- * Attribute names that carry credentials: copies of HTTP headers and request metadata. Their values are never stored,
- * whatever the configuration, because a leaked key does more harm than a missing attribute.
+ * Attribute names that carry credentials: copies of HTTP headers and request metadata. The values of these attributes
+ * are never stored, whatever the configuration, because a leaked key does more harm than a missing attribute.
  */
 
 /** Header names, lower-case, `_` written as `-`. */
