@@ -155,7 +155,7 @@ async function dropDays(): Promise<void> {
   await expire();
 }
 
-t.test('a day is restored while its records arrive all the time', async (t) => {
+longTest('a day is restored while its records arrive all the time', async (t) => {
   await dropDays();
   let wanted = (await linesOfLake(scene, 'spans', ['span_id'])).length;
   const restores = (out: RegExp) => async (): Promise<void> => {
@@ -183,7 +183,7 @@ t.test('a day is restored while its records arrive all the time', async (t) => {
   );
 });
 
-t.test('a partition that the daemon creates at the same moment is filled', async (t) => {
+longTest('a partition that the daemon creates at the same moment is filled', async (t) => {
   await dropDays();
   for (const [signal, key] of TABLES) {
     const [table, day] = [{ name: signal, key, retentionMs: 0 }, dayOf(CLOSED_MS)];
@@ -201,7 +201,7 @@ t.test('a partition that the daemon creates at the same moment is filled', async
   }
 });
 
-t.test('a day that is kept at the moment of its drop stays', async (t) => {
+longTest('a day that is kept at the moment of its drop stays', async (t) => {
   const keep = (day: string): string =>
     `INSERT INTO sluice.lake_restored SELECT DISTINCT signal, date '${day}', now() + interval '1 hour' FROM sluice.lake_jobs`;
   await dropDays();

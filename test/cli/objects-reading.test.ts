@@ -8,7 +8,7 @@ import { STEPS } from '../../src/archive/archive-day.ts';
 import { sluice as call } from '../support/command-line.ts';
 import { type CompactionScene, startCompaction } from '../support/compaction-scene.ts';
 import { requests } from '../support/generators.ts';
-import { isLong } from '../support/long.ts';
+import { isLong, longTest } from '../support/long.ts';
 import { send } from '../support/otlp-client.ts';
 import { aGauge, aLogRequest, aMetricRequest, aSpan, aTraceRequest, newTraceId } from '../support/payloads.ts';
 import { encodeProtobuf, loadProtos, SIGNALS } from '../support/protos.ts';
@@ -146,7 +146,7 @@ t.test('every value is read back from objects, while they are published, and fro
   t.match(await call(['trace', story.traceId], { folder: scene.commands }), { err: /^Read 1 archived day: / });
 });
 
-t.test('a span that is sent again in other bytes is shown once, wherever both are', async (t) => {
+longTest('a span that is sent again in other bytes is shown once, wherever both are', async (t) => {
   const scene = await startCompaction(t, 'objects', PROCESSORS);
   const traceId = newTraceId();
   const usage = { ...GENAI, 'gen_ai.usage.input_tokens': 12 };

@@ -18,7 +18,7 @@ import { CLOSED_MS, DAY_MS, makeScene, TABLES } from '../support/archive-scene.t
 import { sluice as call } from '../support/command-line.ts';
 import { hex, insertRows, textOf } from '../support/console-reading.ts';
 import { Random } from '../support/generators-random.ts';
-import { cases } from '../support/long.ts';
+import { cases, longTest } from '../support/long.ts';
 import { postgresConfig } from '../support/postgres-daemon.ts';
 
 t.setTimeout(600_000);
@@ -465,7 +465,7 @@ t.test('with late spans, which begin before and after the others', async (t) => 
   await checkUsage(t, Math.ceil(RUNS / 4));
 });
 
-t.test('without deleted traces', async (t) => {
+longTest('without deleted traces', async (t) => {
   for (const { owner } of stored.filter((_, at) => at % 7 === 0)) {
     const traceId = String(owner['trace_id']).slice(2);
     await scene.query('BEGIN');
@@ -485,7 +485,7 @@ t.test('without spans that have expired, whose claims are still there', async (t
   await checkTraces(t, 1);
 });
 
-t.test('with days that are archived', async (t) => {
+longTest('with days that are archived', async (t) => {
   await scene.run();
   for (const [table] of TABLES)
     for (const row of await scene.query(

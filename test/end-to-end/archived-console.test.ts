@@ -9,6 +9,7 @@ import { CLOSED_MS, DAY_MS, makeScene, TABLES } from '../support/archive-scene.t
 import { BIN, freePort, startExecutable } from '../support/executable.ts';
 import { postgresConfig } from '../support/postgres-daemon.ts';
 import { spanIdOf, storeStory } from '../support/usage-rows.ts';
+import { longTest } from '../support/long.ts';
 
 t.setTimeout(300_000);
 
@@ -213,7 +214,7 @@ t.test('lists and sums say from which time on they are complete', async (t) => {
   }
 });
 
-t.test('without its claim a trace is searched', async (t) => {
+longTest('without its claim a trace is searched', async (t) => {
   await scene.query('DELETE FROM sluice.traces');
   const { id } = traces['repeated'] ?? { id: '' };
   t.match(JSON.parse((await ask(`/traces/${id}`)).text), { project: 'shop' });
@@ -241,7 +242,7 @@ t.test('a trace that was removed is not shown, although the archive still has it
   t.equal((await ask(path)).status, 404);
 });
 
-t.test('an archive that cannot be read is named', async (t) => {
+longTest('an archive that cannot be read is named', async (t) => {
   await scene.query("DELETE FROM sluice.maintenance_state WHERE name = 'lake'");
   const { status, text } = await ask(`/projects/shop/traces/${midnight}`);
   t.equal(status, 503);

@@ -114,7 +114,7 @@ t.test('a span that is sent again in other bytes is published once, also by a la
   t.equal((await linesOfLake(scene, 'logs')).length, 3, 'equal log records are records of their own');
 });
 
-t.test('a run that fails at any step is repeated under the same keys', async (t) => {
+longTest('a run that fails at any step is repeated under the same keys', async (t) => {
   const scene = await startCompaction(t);
   const start = BigInt(Date.now()) * 1_000_000n;
   for (const step of STEPS.filter((each) => each !== 'seal')) {
@@ -246,7 +246,7 @@ t.test('what was erased before its publication is not published, and is erased f
   t.same((await scene.client.query('SELECT DISTINCT origin FROM sluice.lake_jobs')).rows, [{ origin: 'parts' }]);
 });
 
-t.test('an erasure during a run that was interrupted', async (t) => {
+longTest('an erasure during a run that was interrupted', async (t) => {
   const scene = await startCompaction(t, 'objects');
   const traceId = newTraceId();
   const start = BigInt(Date.now()) * 1_000_000n - 3n * DAY_NS;
@@ -263,7 +263,7 @@ t.test('an erasure during a run that was interrupted', async (t) => {
   t.same((await scene.client.query("SELECT FROM sluice.lake_jobs WHERE state <> 'published'")).rows, []);
 });
 
-t.test('a run ends although more arrives all the time', async (t) => {
+longTest('a run ends although more arrives all the time', async (t) => {
   const scene = await startCompaction(t, 'objects');
   const session = sessionOf(scene.client);
   let arrived = 1;
@@ -285,7 +285,7 @@ t.test('a run ends although more arrives all the time', async (t) => {
   t.equal((await linesOfLake(scene, 'spans')).length, arrived);
 });
 
-t.test('a compaction has at most so many bytes, or one part', async (t) => {
+longTest('a compaction has at most so many bytes, or one part', async (t) => {
   const scene = await startCompaction(t);
   for (const name of ['a', 'b', 'c']) await sendSpans(scene, [aSpan({ name })]);
   t.equal((await scene.run({ maxBytes: 1 })).length, 3);
@@ -308,7 +308,7 @@ longTest('more rows than the memory can sort at once', async (t) => {
   t.equal(new Set(list).size, 95 * 64 + 1);
 });
 
-t.test('objects of a database that was archived before', async (t) => {
+longTest('objects of a database that was archived before', async (t) => {
   const scene = await startCompaction(t, 'postgres');
   const again = aSpan({ name: 'again', start: (BigInt(Date.now()) - 10n * 86_400_000n) * 1_000_000n });
   await sendSpans(scene, [again, aSpan({ name: 'a', start: BigInt(Date.now() - 10 * 86_400_000) * 1_000_000n })]);
