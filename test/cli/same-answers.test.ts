@@ -23,7 +23,7 @@ import { postgresConfig } from '../support/postgres-daemon.ts';
 
 t.setTimeout(600_000);
 const SEED = 20_261_124;
-const RUNS = cases(120);
+const RUNS = cases(60);
 const TRACES = 90;
 const PROJECTS = ['shop', 'blog'] as const;
 const NS_PER_MS = 1_000_000n;
