@@ -10,6 +10,7 @@ import { finish } from '../../../src/pdata/steps.ts';
 import { redactJson } from '../../../src/processors/privacy/redaction/json-text.ts';
 import { PRESET_NAMES } from '../../../src/processors/privacy/redaction/presets.ts';
 import type { Redactor } from '../../../src/processors/privacy/redaction/redactor.ts';
+import { mayBeRespelledInSteps } from '../../../src/processors/privacy/redaction/canonical.ts';
 import { compileRules, type RedactOption } from '../../../src/processors/privacy/redaction/rules.ts';
 import { ENCODINGS, Scene, spans, text } from './scene.ts';
 import { cases } from '../../support/long.ts';
@@ -241,3 +242,16 @@ function formsOf(text: string): readonly Canonical[] {
     forms.push(value);
   }
 }
+
+t.test('a long text is searched for other spellings in pieces, which overlap', async (t) => {
+  const piece = 1_048_576;
+  for (const sign of ['\\n', '%41', '\u00ad', '\uff21'])
+    for (let at = piece - sign.length; at <= piece; at++) {
+      const steps = mayBeRespelledInSteps(`${'x'.repeat(at)}${sign}${'y'.repeat(piece)}`);
+      let step = steps.next();
+      while (step.done !== true) step = steps.next();
+      t.equal(step.value, true, `${JSON.stringify(sign)} at ${at}`);
+    }
+  const [...pauses] = mayBeRespelledInSteps('x'.repeat(3 * piece));
+  t.equal(pauses.length, 2);
+});

@@ -68,6 +68,20 @@ export function mayBeRespelled(text: string): boolean {
   return RESPELLED.test(text);
 }
 
+/** The longest match of `RESPELLED`. */
+const LONGEST_SIGN = 3;
+/** Characters that are searched between two steps. */
+const SEARCHED_STEP = 1_048_576;
+
+/** The same in steps, for long texts. */
+export function* mayBeRespelledInSteps(text: string): Generator<void, boolean> {
+  for (let at = 0; at < text.length; at += SEARCHED_STEP) {
+    if (at > 0) yield;
+    if (mayBeRespelled(text.slice(at, at + SEARCHED_STEP + LONGEST_SIGN - 1))) return true;
+  }
+  return false;
+}
+
 /** A character and the number of characters that spell it, in one number; 0: an ordinary character. */
 const spelling = (code: number, size: number): number => code * SIZES + size;
 const SIZES = 8;

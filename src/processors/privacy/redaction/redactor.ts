@@ -1,6 +1,6 @@
 /** All rules over one text: what any of them finds, in any spelling, is replaced. */
 import { finish } from '../../../pdata/steps.ts';
-import { type Canonical, decodeOnce, mayBeRespelled, MAX_LEVELS } from './canonical.ts';
+import { type Canonical, decodeOnce, MAX_LEVELS, mayBeRespelled, mayBeRespelledInSteps } from './canonical.ts';
 import type { Rule } from './rule.ts';
 import { signsInSteps, signsOf } from './signs.ts';
 import { FIELDS, type Found, foundBy, merged } from './ranges.ts';
@@ -101,7 +101,7 @@ export class Redactor {
     for (let level = 0; level < MAX_LEVELS; level++) {
       const isLong = decoded.length > LONG_TEXT;
       if (isLong) yield;
-      if (!mayBeRespelled(decoded)) break;
+      if (!(yield* mayBeRespelledInSteps(decoded))) break;
       if (isLong) yield;
       const form: Canonical | null = yield* decodeOnce(decoded, starts);
       if (form === null) break;
