@@ -20,8 +20,6 @@ const SMALLER = 0.8;
 /** Below this part of the largest body they are not tried any more. */
 const SMALLEST = 0.05;
 const TOO_LARGE = 413;
-/** A body that blocked for longer is measured once more, in other bytes: the machine may have stopped the process. */
-const AGAIN = 0.99;
 
 const { values } = parseArgs({
   options: { only: { type: 'string', default: '' }, store: { type: 'string', default: 'file' } },
@@ -56,8 +54,7 @@ async function measure(blocking: Blocking): Promise<number> {
   let worst = 0;
   for (let share = 1; ; share *= SMALLER) {
     const { status, blockMs } = await measureBody(blocking, share);
-    const again = blockMs > MOST_BLOCKED_MS ? (await measureBody(blocking, share * AGAIN)).blockMs : blockMs;
-    worst = Math.max(worst, Math.min(blockMs, again));
+    worst = Math.max(worst, blockMs);
     if (status !== TOO_LARGE || share < SMALLEST) return worst;
   }
 }
