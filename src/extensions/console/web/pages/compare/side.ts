@@ -19,6 +19,6 @@ export function difference<T extends Count>(a: T | null, b: T | null, format: (v
   return `${sign}${format(apart as T)}${share}`;
 }
 
-/** A bigint stands for an integer only. */
+/** A bigint is always an integer; a number may have a fraction. */
 const minus = (high: Count, low: Count): Count =>
   typeof high === 'number' && typeof low === 'number' ? high - low : BigInt(high) - BigInt(low);
