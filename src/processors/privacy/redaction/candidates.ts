@@ -23,6 +23,9 @@ interface Sign {
   readonly rest: Hint['rest'];
 }
 
+/** Bytes between two steps: a multiple of the 16 that the search takes at once, so that no place is left out. */
+const SEARCHED_BYTES = 1_048_576;
+
 export class Candidates {
   readonly #prefixes: LiteralPrefixes;
   /** By prefix. */
@@ -62,7 +65,7 @@ export class Candidates {
     const search = new PrefixSearch(memory, kernels);
     search.load(this.#prefixes.buckets, this.#prefixes.bytes);
     for (let at = BODY_START; at < this.#end; ) {
-      at = search.run(at, this.#end);
+      at = search.run(at, Math.min(at + SEARCHED_BYTES, this.#end));
       for (let place = 0; place < search.count; place++) this.#tryPlace(search, place, memory);
       yield;
     }
