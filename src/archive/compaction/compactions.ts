@@ -98,15 +98,18 @@ export async function partsOf(query: Query, { id }: Compaction): Promise<readonl
      WHERE compaction = $1 ORDER BY object_id, first_byte`,
     [id],
   );
-  return rows.map((row) => ({
-    objectId: String(row['object']),
-    firstByte: Number(row['first_byte']),
-    bytes: Number(row['bytes']),
-    codec: String(row['codec']),
-    project: String(row['project']),
-    records: Number(row['records']),
-  }));
+  return rows.map(partOfRow);
 }
+
+/** Of a row with the columns `object`, `first_byte`, `bytes`, `codec`, `project` and `records`. */
+export const partOfRow = (row: Readonly<Record<string, unknown>>): Part => ({
+  objectId: String(row['object']),
+  firstByte: Number(row['first_byte']),
+  bytes: Number(row['bytes']),
+  codec: String(row['codec']),
+  project: String(row['project']),
+  records: Number(row['records']),
+});
 
 /** All files of a compaction are recorded at once, so that its parts are either all published or all not. */
 export async function publishAll(query: Query, { id }: Compaction, files: readonly Publication[]): Promise<void> {

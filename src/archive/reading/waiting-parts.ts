@@ -1,7 +1,7 @@
 /** The requests whose records are in objects only: in no file of the lake yet, and not in the tables. */
 import { WAITING_PARTS } from '../../component/archived-day.ts';
 import type { Query } from '../../component/capabilities/postgres.ts';
-import type { Part } from '../compaction/compactions.ts';
+import { type Part, partOfRow } from '../compaction/compactions.ts';
 import type { LakeSignal } from '../lake-table.ts';
 import type { TraceRange } from './partial-file.ts';
 
@@ -57,12 +57,7 @@ export class WaitingParts {
     const bounds = [fromNs, untilNs, arrivedNs].map((ns) => (ns === null ? null : String(storable(ns))));
     const { rows } = await query(FOUND, [signals, project, ...bounds]);
     const parts = rows.map((row) => ({
-      objectId: String(row['object']),
-      firstByte: Number(row['first_byte']),
-      bytes: Number(row['bytes']),
-      codec: String(row['codec']),
-      project: String(row['project']),
-      records: Number(row['records']),
+      ...partOfRow(row),
       signal: row['signal'] as LakeSignal,
       arrivedNs: BigInt(String(row['arrived_ns'])),
     }));
