@@ -17,48 +17,12 @@ const MAX_ROWS = 200;
 const LONGEST_CELL = 2000;
 const ROWS = 'sluice_answer';
 /** Stable functions of Postgres that read nothing but their arguments, the clock and the time zone. */
-const STABLE = [
-  ...[
-    'now',
-    'transaction_timestamp',
-    'statement_timestamp',
-    'date_trunc',
-    'to_char',
-    'to_timestamp',
-    'timezone',
-    'age',
-  ],
-  ...[
-    'date_part',
-    'extract',
-    'timestamptz',
-    'timestamp',
-    'date',
-    'time',
-    'to_json',
-    'to_jsonb',
-    'jsonb_agg',
-    'json_agg',
-  ],
-  ...[
-    'jsonb_object_agg',
-    'json_object_agg',
-    'json_build_object',
-    'jsonb_build_object',
-    'json_build_array',
-    'jsonb_build_array',
-  ],
-  ...[
-    'array_to_string',
-    'concat',
-    'concat_ws',
-    'format',
-    'string_agg',
-    'row_to_json',
-    'timestamptz_pl_interval',
-    'timestamptz_mi_interval',
-  ],
-];
+const STABLE = (
+  'now transaction_timestamp statement_timestamp date_trunc to_char to_timestamp timezone age date_part extract ' +
+  'timestamptz timestamp date time to_json to_jsonb jsonb_agg json_agg jsonb_object_agg json_object_agg ' +
+  'json_build_object jsonb_build_object json_build_array jsonb_build_array array_to_string concat concat_ws ' +
+  'format string_agg row_to_json timestamptz_pl_interval timestamptz_mi_interval'
+).split(' ');
 /** Immutable functions that make a large value of a small one. */
 const EXPENSIVE = ['repeat', 'lpad', 'rpad', 'array_fill'];
 
