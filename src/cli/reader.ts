@@ -115,3 +115,11 @@ export const countOf = (value: unknown): number | null =>
 /** An exact sum of integers, which may exceed a number or an int8. */
 export const sumOf = (value: unknown): bigint | null =>
   value === null || value === undefined ? null : BigInt(String(value));
+export const flagOf = (value: unknown): boolean | null => (value === null ? null : value === true);
+
+/** The columns that a command reads of a row, each with its conversion. The type of the row follows from it. */
+export type Shape = Readonly<Record<string, (value: unknown) => unknown>>;
+export type RowOf<S extends Shape> = { readonly [Name in keyof S]: ReturnType<S[Name]> };
+
+export const shaped = <S extends Shape>(shape: S, row: Row): RowOf<S> =>
+  Object.fromEntries(Object.entries(shape).map(([name, convert]) => [name, convert(row[name])])) as RowOf<S>;

@@ -10,7 +10,17 @@ import { environmentOf, FILTER_OPTIONS, Parameters, traceConditions } from './fi
 import { LAKE_OPTION, withLake } from './lake.ts';
 import { limitOption, type Values } from './options.ts';
 import { formatAge, formatCost, formatCount, formatTook } from './view/format.ts';
-import { limitOf, type Reader, READER_OPTIONS, type Row, sinceOf, sumOf, textOf, withReader } from './reader.ts';
+import {
+  limitOf,
+  type Reader,
+  READER_OPTIONS,
+  type RowOf,
+  shaped,
+  sinceOf,
+  sumOf,
+  textOf,
+  withReader,
+} from './reader.ts';
 import { asJson, cut, padLeft, widthOf } from './view/screen-text.ts';
 import { layOut, type Style, type Terminal } from './terminal.ts';
 
@@ -77,28 +87,29 @@ const question = (views: string, newest: string, order: string): string => `
   FROM newest t ${TRACE_JOINS}
   ORDER BY ${order}`;
 
-interface TraceRow {
-  readonly trace_id: string;
-  readonly project: string;
-  readonly environment: string;
+const TRACE_ROW = {
+  trace_id: String,
+  project: String,
+  environment: String,
   /** The start of the trace; for log records alone, their arrival. */
-  readonly timeNs: string;
-  readonly start_time_unix_nano: string | null;
-  readonly root_name: string | null;
-  readonly firstName: string | null;
-  readonly duration_ns: string | null;
-  readonly span_count: number;
-  readonly error_count: number;
-  readonly model_call_count: number;
-  readonly input_tokens: bigint | null;
-  readonly output_tokens: bigint | null;
-  readonly total_cost: string | null;
+  time_ns: String,
+  start_time_unix_nano: textOf,
+  root_name: textOf,
+  first_name: textOf,
+  duration_ns: textOf,
+  span_count: Number,
+  error_count: Number,
+  model_call_count: Number,
+  input_tokens: sumOf,
+  output_tokens: sumOf,
+  total_cost: textOf,
   /** Of the root, or of the earliest span. */
-  readonly service_name: string | null;
-  readonly user_id: string | null;
+  service_name: textOf,
+  user_id: textOf,
   /** When the first record arrived, in microseconds; the order of `--follow`. */
-  readonly arrivedUs: string;
-}
+  arrived_us: String,
+};
+type TraceRow = RowOf<typeof TRACE_ROW>;
 
 export const tracesCommand: Command = {
   description:
@@ -139,7 +150,7 @@ export const tracesCommand: Command = {
         const read = () => readTraces(lake.reader, values, { since, limit });
         const project = values.text('project') ?? null;
         await loadNewest(lake, { project, since, limit }, async () =>
-          (await read()).map(({ timeNs }) => BigInt(timeNs)),
+          (await read()).map(({ time_ns }) => BigInt(time_ns)),
         );
         isUnread = lake.unread !== null;
         return read();
@@ -184,14 +195,14 @@ async function follow(reader: Reader, { values, terminal }: Call): Promise<never
   };
   terminal.say('Waiting for new traces.');
   for (;;) {
-    let place: Place | null = { arrivedUs: String(fromUs), trace_id: '' };
+    let place: Place | null = { arrived_us: String(fromUs), trace_id: '' };
     const except = [...printed.keys()];
     let newestUs = fromUs;
     while (place !== null) {
       const rows = await readTraces(reader, values, { since: null, limit: HIGHEST_LIMIT, after: { place, except } });
       print(rows);
-      for (const { trace_id, arrivedUs } of rows) {
-        newestUs = BigInt(arrivedUs);
+      for (const { trace_id, arrived_us } of rows) {
+        newestUs = BigInt(arrived_us);
         printed.set(trace_id, newestUs);
       }
       place = rows.length < HIGHEST_LIMIT ? null : (rows.at(-1) ?? null);
@@ -204,7 +215,7 @@ async function follow(reader: Reader, { values, terminal }: Call): Promise<never
 }
 
 /** A place in the order of arrival. Many traces may arrive at the same time, so it includes the id. */
-type Place = Pick<TraceRow, 'arrivedUs' | 'trace_id'>;
+type Place = Pick<TraceRow, 'arrived_us' | 'trace_id'>;
 
 interface Range {
   readonly since: string | null;
@@ -215,7 +226,7 @@ interface Range {
 
 /** `created_at` is compared without an expression around it, so that its index is used. */
 function arrivedAfter({ place, except }: NonNullable<Range['after']>, parameters: Parameters): readonly string[] {
-  const [time, id] = [parameters.add(place.arrivedUs), parameters.add(place.trace_id)];
+  const [time, id] = [parameters.add(place.arrived_us), parameters.add(place.trace_id)];
   return [
     `(t.created_at, t.trace_id) > ('epoch'::timestamptz + ${time}::int8 * interval '1 microsecond', decode(${id}, 'hex'))`,
     `t.trace_id <> ALL (ARRAY(SELECT decode(id, 'hex') FROM unnest(${parameters.add(except)}::text[]) AS id))`,
@@ -252,29 +263,11 @@ async function readTraces(
           'time_ns DESC, t.trace_id DESC',
         )
       : question(reader.views, arrivedOf(all, most), 't.created_at, t.trace_id');
-  return (await reader.query(text, parameters.values)).map((row: Row) => ({
-    trace_id: String(row['trace_id']),
-    project: String(row['project']),
-    environment: String(row['environment']),
-    timeNs: String(row['time_ns']),
-    start_time_unix_nano: textOf(row['start_time_unix_nano']),
-    root_name: textOf(row['root_name']),
-    firstName: textOf(row['first_name']),
-    duration_ns: textOf(row['duration_ns']),
-    span_count: Number(row['span_count']),
-    error_count: Number(row['error_count']),
-    model_call_count: Number(row['model_call_count']),
-    input_tokens: sumOf(row['input_tokens']),
-    output_tokens: sumOf(row['output_tokens']),
-    total_cost: textOf(row['total_cost']),
-    service_name: textOf(row['service_name']),
-    user_id: textOf(row['user_id']),
-    arrivedUs: String(row['arrived_us']),
-  }));
+  return (await reader.query(text, parameters.values)).map((row) => shaped(TRACE_ROW, row));
 }
 
 /** The column names of the view `traces`. */
-function asData({ timeNs: _time, firstName: _name, arrivedUs: _arrived, ...row }: TraceRow) {
+function asData({ time_ns: _time, first_name: _name, arrived_us: _arrived, ...row }: TraceRow) {
   return row;
 }
 
@@ -292,7 +285,7 @@ function describe(rows: readonly TraceRow[], terminal: Terminal, nowMs: number):
 
 function cellsOf(row: TraceRow, style: Style, nowMs: number): readonly string[] {
   return [
-    formatAge(nowMs - Number(row.timeNs) / NS_PER_MS),
+    formatAge(nowMs - Number(row.time_ns) / NS_PER_MS),
     row.trace_id.slice(0, ID_DIGITS),
     nameOf(row),
     String(row.span_count),
@@ -322,9 +315,9 @@ function extraColumns(rows: readonly TraceRow[]): readonly (readonly string[])[]
 }
 
 /** A trace without its root is named by its earliest span. */
-function nameOf({ root_name, firstName }: TraceRow): string {
+function nameOf({ root_name, first_name }: TraceRow): string {
   if (root_name !== null) return root_name;
-  return firstName === null ? '(logs only)' : `… ${firstName}`;
+  return first_name === null ? '(logs only)' : `… ${first_name}`;
 }
 
 /** Names get the width that the other columns leave; numbers are right-aligned. */

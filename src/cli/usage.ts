@@ -9,7 +9,7 @@ import { formatCost, formatCount, plural, UNKNOWN } from './view/format.ts';
 import { describeStoredData, type StoredData, readStoredData } from './stored-data.ts';
 import { Parameters, FILTER_OPTIONS, USAGE_EXPRESSIONS, usageConditions } from './filters.ts';
 import { UsageError, type Values } from './options.ts';
-import { type Reader, READER_OPTIONS, sinceOf, sumOf, textOf, withReader } from './reader.ts';
+import { type Reader, READER_OPTIONS, type RowOf, shaped, sinceOf, sumOf, textOf, withReader } from './reader.ts';
 import { asJson, cut, padLeft } from './view/screen-text.ts';
 import { layOut, type Terminal } from './terminal.ts';
 
@@ -31,21 +31,20 @@ const GROUPS: ReadonlyMap<string, { readonly columns: readonly string[]; readonl
   ['agent', { columns: ['agent_name'], order: BY_COST }],
 ]);
 
-interface UsageRow {
+const SUMS = {
+  call_count: Number,
+  unpriced_count: Number,
+  input_tokens: sumOf,
+  cache_read_tokens: sumOf,
+  output_tokens: sumOf,
+  total_cost: textOf,
+};
+interface UsageRow extends RowOf<typeof SUMS> {
   readonly names: Readonly<Record<string, string | null>>;
-  readonly call_count: number;
-  readonly unpriced_count: number;
-  readonly input_tokens: bigint | null;
-  readonly cache_read_tokens: bigint | null;
-  readonly output_tokens: bigint | null;
-  readonly total_cost: string | null;
 }
 
-interface Unpriced {
-  readonly provider: string | null;
-  readonly model: string | null;
-  readonly call_count: number;
-}
+const UNPRICED = { provider: textOf, model: textOf, call_count: Number };
+type Unpriced = RowOf<typeof UNPRICED>;
 
 export const usageCommand: Command = {
   description:
@@ -160,12 +159,7 @@ async function readUsage(
   );
   return rows.map((row) => ({
     names: Object.fromEntries(columns.map((column) => [column, textOf(row[column])])),
-    call_count: Number(row['call_count']),
-    unpriced_count: Number(row['unpriced_count']),
-    input_tokens: sumOf(row['input_tokens']),
-    cache_read_tokens: sumOf(row['cache_read_tokens']),
-    output_tokens: sumOf(row['output_tokens']),
-    total_cost: textOf(row['total_cost']),
+    ...shaped(SUMS, row),
   }));
 }
 
@@ -174,11 +168,7 @@ async function readUnpriced(reader: Reader, filter: Filter): Promise<readonly Un
     `SELECT ${nameText('u.provider')} AS provider, ${nameText('u.model')} AS model, count(*) AS call_count FROM ${filter.source(reader.views)} AND total_cost IS NULL GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2`,
     filter.values,
   );
-  return rows.map((row) => ({
-    provider: textOf(row['provider']),
-    model: textOf(row['model']),
-    call_count: Number(row['call_count']),
-  }));
+  return rows.map((row) => shaped(UNPRICED, row));
 }
 
 /** A sum is null where no row has the figure. */

@@ -10,7 +10,7 @@ import { CallHistory } from '../../messages/new-messages.ts';
 import { type ContentRow, readRecord, type Section } from '../../messages/read-record.ts';
 import { logNs } from '../../pdata/log-time.ts';
 import { UserError } from '../../errors.ts';
-import { countOf, type Reader, type Row, textOf } from '../reader.ts';
+import { countOf, flagOf, type Reader, type Row, type RowOf, shaped, textOf } from '../reader.ts';
 import { contentList } from './trace-content.ts';
 import { cutText } from './trace-record.ts';
 
@@ -21,26 +21,26 @@ export interface Key {
   readonly isOfLogs: boolean;
 }
 
-export interface CallRow {
-  readonly signal: 'span' | 'log';
-  readonly trace_id: string | null;
-  readonly span_id: string | null;
+const CALL_ROW = {
+  signal: (value: unknown) => (value === 'log' ? 'log' : 'span'),
+  trace_id: textOf,
+  span_id: textOf,
   /** Of the span, or the event of the log record. */
-  readonly name: string;
-  readonly environment: string;
-  readonly start_time_unix_nano: string | null;
-  readonly duration_ns: string | null;
+  name: String,
+  environment: String,
+  start_time_unix_nano: textOf,
+  duration_ns: textOf,
   /** The model that answered, or else the requested model. */
-  readonly model: string | null;
-  readonly agent_name: string | null;
-  readonly input_tokens: number | null;
-  readonly output_tokens: number | null;
-  readonly total_cost: string | null;
-  readonly is_error: boolean | null;
-}
+  model: textOf,
+  agent_name: textOf,
+  input_tokens: countOf,
+  output_tokens: countOf,
+  total_cost: textOf,
+  is_error: flagOf,
+};
 
 export interface Turn {
-  readonly call: CallRow;
+  readonly call: RowOf<typeof CALL_ROW>;
   /** Those that no call before it has, and the answer. */
   readonly messages: readonly Message[];
   /** Messages that a call before it has. */
@@ -260,23 +260,5 @@ function turnOf(row: Row, sections: readonly Section[], history: CallHistory, al
   const { input, answer, repeated, isRepeat } = history.add(sections);
   const messages = all ? [...input, ...answer] : [...input.slice(repeated), ...(isRepeat ? [] : answer)];
   const hasContent = input.length + answer.length > 0;
-  return { call: callOf(row), messages, repeated, hasContent, isRepeat: isRepeat && !all };
-}
-
-function callOf(row: Row): CallRow {
-  return {
-    signal: row['signal'] === 'log' ? 'log' : 'span',
-    trace_id: textOf(row['trace_id']),
-    span_id: textOf(row['span_id']),
-    name: String(row['name']),
-    environment: String(row['environment']),
-    start_time_unix_nano: textOf(row['start_time_unix_nano']),
-    duration_ns: textOf(row['duration_ns']),
-    model: textOf(row['model']),
-    agent_name: textOf(row['agent_name']),
-    input_tokens: countOf(row['input_tokens']),
-    output_tokens: countOf(row['output_tokens']),
-    total_cost: textOf(row['total_cost']),
-    is_error: row['is_error'] === null ? null : row['is_error'] === true,
-  };
+  return { call: shaped(CALL_ROW, row), messages, repeated, hasContent, isRepeat: isRepeat && !all };
 }

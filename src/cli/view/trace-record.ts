@@ -3,7 +3,7 @@ import { logNs } from '../../pdata/log-time.ts';
 import { UserError } from '../../errors.ts';
 import type * as stored from '../../pdata/rows.ts';
 import { UsageError } from '../options.ts';
-import { countOf, type Reader, type Row, sumOf, textOf } from '../reader.ts';
+import { countOf, flagOf, type Reader, type Row, type RowOf, shaped, sumOf, textOf } from '../reader.ts';
 
 export interface TraceKey {
   readonly traceId: string;
@@ -23,59 +23,68 @@ export interface Usage {
   readonly is_counted?: boolean | null;
 }
 
-type SpanColumn =
-  | 'parent_span_id'
-  | 'service_name'
-  | 'duration_ns'
-  | 'status'
-  | 'status_message'
-  | 'is_error'
-  | 'error_type'
-  | 'category'
-  | 'provider'
-  | 'tool_name'
-  | 'agent_name'
-  | 'input_tokens'
-  | 'output_tokens'
-  | 'cache_read_tokens'
-  | 'total_cost';
-
-export interface SpanRow extends Pick<stored.SpanRow, SpanColumn> {
-  readonly span_id: string;
-  readonly name: string;
-  readonly start_time_unix_nano: string;
+const SPAN_ROW = {
+  span_id: String,
+  parent_span_id: textOf,
+  name: String,
+  service_name: textOf,
+  start_time_unix_nano: String,
+  duration_ns: textOf,
+  status: textOf as (value: unknown) => stored.SpanRow['status'],
+  status_message: textOf,
+  is_error: flagOf,
+  error_type: textOf,
+  category: textOf as (value: unknown) => stored.SpanRow['category'],
+  provider: textOf,
   /** The model that answered, or else the requested model. */
-  readonly model: string | null;
-  readonly time_to_first_token_ms: number | null;
-  readonly cost_source?: string | null;
-  readonly usage_scope?: string | null;
-  readonly is_counted?: boolean | null;
-  readonly event_count: number;
-}
+  model: textOf,
+  tool_name: textOf,
+  agent_name: textOf,
+  input_tokens: countOf,
+  output_tokens: countOf,
+  cache_read_tokens: countOf,
+  time_to_first_token_ms: countOf,
+  total_cost: textOf,
+  cost_source: textOf,
+  usage_scope: textOf,
+  event_count: Number,
+};
+export type SpanRow = Omit<RowOf<typeof SPAN_ROW>, keyof Usage> & Usage;
 
-type LogColumn = 'span_id' | 'time_unix_nano' | 'severity_number' | 'severity_text' | 'event_name';
-
-export interface LogRow extends Pick<stored.LogRow, LogColumn>, Usage {
+const LOG_ROW = {
+  span_id: textOf,
+  time_unix_nano: textOf,
+  severity_number: countOf,
+  severity_text: textOf,
+  event_name: textOf,
   /** The beginning of the body. */
-  readonly body: string | null;
+  body: textOf,
   /** The place of the row, because a log record has no id. Valid while the command runs. */
-  readonly row_id: string;
-}
+  row_id: String,
+  input_tokens: countOf,
+  output_tokens: countOf,
+  cache_read_tokens: countOf,
+  total_cost: textOf,
+  cost_source: textOf,
+  usage_scope: textOf,
+};
+export type LogRow = Omit<RowOf<typeof LOG_ROW>, keyof Usage> & Usage;
 
+const TOTALS = {
+  span_count: Number,
+  log_count: Number,
+  error_count: Number,
+  model_call_count: Number,
+  start_time_unix_nano: textOf,
+  duration_ns: textOf,
+  input_tokens: sumOf,
+  output_tokens: sumOf,
+  cache_read_tokens: sumOf,
+  total_cost: textOf,
+  unpriced_count: Number,
+};
 /** Counted by the database over all rows, also when only a part is shown. */
-export interface Totals {
-  readonly span_count: number;
-  readonly log_count: number;
-  readonly error_count: number;
-  readonly model_call_count: number;
-  readonly start_time_unix_nano: string | null;
-  readonly duration_ns: string | null;
-  readonly input_tokens: bigint | null;
-  readonly output_tokens: bigint | null;
-  readonly cache_read_tokens: bigint | null;
-  readonly total_cost: string | null;
-  readonly unpriced_count: number;
-}
+export type Totals = RowOf<typeof TOTALS>;
 
 export interface TraceRecord {
   readonly key: TraceKey;
@@ -158,12 +167,12 @@ export async function readTrace(reader: Reader, key: TraceKey, limit: number): P
   const counted = new Counted(await reader.query(countedQuestion(reader.views), which));
   return {
     key,
-    totals: totalsFrom(totals),
+    totals: shaped(TOTALS, totals),
     spans: spans.map((row) => ({
-      ...spanFrom(row),
+      ...shaped(SPAN_ROW, row),
       is_counted: counted.take('span', row, row['start_time_unix_nano']),
     })),
-    logs: logs.map((row) => ({ ...logFrom(row), is_counted: counted.take('log', row, row['time_unix_nano']) })),
+    logs: logs.map((row) => ({ ...shaped(LOG_ROW, row), is_counted: counted.take('log', row, row['time_unix_nano']) })),
   };
 }
 
@@ -190,66 +199,4 @@ class Counted {
   #keyOf(signal: string, row: Row, time: unknown): string {
     return [signal, row['span_id'], time, row['input_tokens'], row['output_tokens']].map(String).join(' ');
   }
-}
-
-function spanFrom(row: Row): SpanRow {
-  return {
-    span_id: String(row['span_id']),
-    parent_span_id: textOf(row['parent_span_id']),
-    name: String(row['name']),
-    service_name: textOf(row['service_name']),
-    start_time_unix_nano: String(row['start_time_unix_nano']),
-    duration_ns: textOf(row['duration_ns']),
-    status: textOf(row['status']) as stored.SpanRow['status'],
-    status_message: textOf(row['status_message']),
-    is_error: row['is_error'] === null ? null : row['is_error'] === true,
-    error_type: textOf(row['error_type']),
-    category: textOf(row['category']) as stored.SpanRow['category'],
-    provider: textOf(row['provider']),
-    model: textOf(row['model']),
-    tool_name: textOf(row['tool_name']),
-    agent_name: textOf(row['agent_name']),
-    input_tokens: countOf(row['input_tokens']),
-    output_tokens: countOf(row['output_tokens']),
-    cache_read_tokens: countOf(row['cache_read_tokens']),
-    time_to_first_token_ms: countOf(row['time_to_first_token_ms']),
-    total_cost: textOf(row['total_cost']),
-    cost_source: textOf(row['cost_source']),
-    usage_scope: textOf(row['usage_scope']),
-    event_count: Number(row['event_count']),
-  };
-}
-
-function logFrom(row: Row): LogRow {
-  return {
-    span_id: textOf(row['span_id']),
-    time_unix_nano: textOf(row['time_unix_nano']),
-    severity_number: countOf(row['severity_number']),
-    severity_text: textOf(row['severity_text']),
-    event_name: textOf(row['event_name']),
-    body: textOf(row['body']),
-    row_id: String(row['row_id']),
-    input_tokens: countOf(row['input_tokens']),
-    output_tokens: countOf(row['output_tokens']),
-    cache_read_tokens: countOf(row['cache_read_tokens']),
-    total_cost: textOf(row['total_cost']),
-    cost_source: textOf(row['cost_source']),
-    usage_scope: textOf(row['usage_scope']),
-  };
-}
-
-function totalsFrom(row: Row): Totals {
-  return {
-    span_count: Number(row['span_count'] ?? 0),
-    log_count: Number(row['log_count'] ?? 0),
-    error_count: Number(row['error_count'] ?? 0),
-    model_call_count: Number(row['model_call_count'] ?? 0),
-    start_time_unix_nano: textOf(row['start_time_unix_nano']),
-    duration_ns: textOf(row['duration_ns']),
-    input_tokens: sumOf(row['input_tokens']),
-    output_tokens: sumOf(row['output_tokens']),
-    cache_read_tokens: sumOf(row['cache_read_tokens']),
-    total_cost: textOf(row['total_cost']),
-    unpriced_count: Number(row['unpriced_count'] ?? 0),
-  };
 }
