@@ -80,6 +80,33 @@ export function Button({ icon, label, title, kind = 'plain', tabStop = true, ...
   );
 }
 
+interface TabsProps<Value extends string> {
+  readonly legend: string;
+  readonly options: readonly (readonly [value: Value, text: string, title?: string])[];
+  readonly chosen: Value;
+  readonly onChoose: (value: Value) => void;
+}
+
+/** Buttons, one of which is pressed: the views of a page, the orders of a list. */
+export function Tabs<Value extends string>({ legend, options, chosen, onChoose }: TabsProps<Value>): JSX.Element {
+  return (
+    <fieldset class="tabs">
+      <legend>{legend}</legend>
+      {options.map(([value, text, title]) => (
+        <Button
+          key={value}
+          kind="quiet"
+          pressed={value === chosen}
+          {...(title === undefined ? {} : { title })}
+          onClick={() => onChoose(value)}
+        >
+          {text}
+        </Button>
+      ))}
+    </fieldset>
+  );
+}
+
 const COPIED_MS = 1_500;
 
 export function CopyButton({ text, label }: { text: string | (() => string); label: string }): JSX.Element {

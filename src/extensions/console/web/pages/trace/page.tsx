@@ -6,7 +6,7 @@ import { parseExact } from '../../../../../pdata/exact-json.ts';
 import { projectPath, urlOf } from '../../data/api.ts';
 import { asApiError, useAnswer } from '../../data/resource.ts';
 import { type Spans, loadSpans } from '../../data/spans.ts';
-import { Button } from '../../parts/basics.tsx';
+import { Button, Tabs } from '../../parts/basics.tsx';
 import { Failure, Loaded, PlaceholderRows } from '../../parts/states.tsx';
 import { useKeys } from '../../state/keys.ts';
 import { open, pageHref, parameter, setQuery } from '../../state/location.ts';
@@ -61,20 +61,12 @@ function Views({ trace, header, reload }: ViewsProps): JSX.Element {
   return (
     <>
       <div class="view-bar">
-        <fieldset class="tabs">
-          <legend>View</legend>
-          {VIEWS.map((each, at) => (
-            <Button
-              key={each}
-              kind="quiet"
-              pressed={each === view}
-              title={`${each} (${at + 1})`}
-              onClick={() => setQuery({ view: each === 'timeline' ? null : each })}
-            >
-              {each === 'json' ? 'JSON' : each}
-            </Button>
-          ))}
-        </fieldset>
+        <Tabs
+          legend="View"
+          options={VIEWS.map((each, at) => [each, each === 'json' ? 'JSON' : each, `${each} (${at + 1})`])}
+          chosen={view}
+          onChoose={(each) => setQuery({ view: each === 'timeline' ? null : each })}
+        />
         {arrived > 0 ? (
           <Button
             kind="main"

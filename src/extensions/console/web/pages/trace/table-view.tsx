@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { TraceHeader } from '../../../api/shapes.ts';
 import { type Span, type Spans, countedCost } from '../../data/spans.ts';
-import { Button, Name } from '../../parts/basics.tsx';
+import { Name, Tabs } from '../../parts/basics.tsx';
 import { Cell, Grid } from '../../parts/grid.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { hrefWith, open, parameter, setQuery } from '../../state/location.ts';
@@ -35,17 +35,12 @@ export function SpanTable({ spans }: TableProps): JSX.Element {
   const group = GROUPS.find((each) => each === parameter('by')) ?? null;
   return (
     <div class="table-view">
-      <fieldset class="tabs">
-        <legend>Rows</legend>
-        <Button kind="quiet" pressed={group === null} onClick={() => setQuery({ by: null })}>
-          spans
-        </Button>
-        {GROUPS.map((each) => (
-          <Button key={each} kind="quiet" pressed={each === group} onClick={() => setQuery({ by: each })}>
-            by {each}
-          </Button>
-        ))}
-      </fieldset>
+      <Tabs
+        legend="Rows"
+        options={[['', 'spans'], ...GROUPS.map((each) => [each, `by ${each}`] as const)]}
+        chosen={group ?? ''}
+        onChoose={(each) => setQuery({ by: each || null })}
+      />
       {group === null ? <FlatTable spans={spans} /> : <GroupTable spans={spans} group={group} />}
     </div>
   );
@@ -57,19 +52,12 @@ function FlatTable({ spans }: { spans: Spans }): JSX.Element {
   const rows = useMemo(() => [...spans.all].sort((a, b) => VALUE[sort](b) - VALUE[sort](a)), [spans, sort]);
   return (
     <>
-      <fieldset class="tabs">
-        <legend>Order</legend>
-        {SORTS.map((each) => (
-          <Button
-            key={each}
-            kind="quiet"
-            pressed={each === sort}
-            onClick={() => setQuery({ sort: each === 'start' ? null : each })}
-          >
-            {each}
-          </Button>
-        ))}
-      </fieldset>
+      <Tabs
+        legend="Order"
+        options={SORTS.map((each) => [each, each])}
+        chosen={sort}
+        onChoose={(each) => setQuery({ sort: each === 'start' ? null : each })}
+      />
       <Grid
         label="Spans"
         class="flat-grid"

@@ -5,7 +5,7 @@ import type { Page, TopTraces, TraceRow } from '../../../api/shapes.ts';
 import { projectPath, type Query } from '../../data/api.ts';
 import { type Search, useSearch } from '../../data/pages.ts';
 import { useAnswer } from '../../data/resource.ts';
-import { Button } from '../../parts/basics.tsx';
+import { Button, Tabs } from '../../parts/basics.tsx';
 import { Archived, ArchivedOffer, Found } from '../../parts/search.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { useKeys } from '../../state/keys.ts';
@@ -51,7 +51,12 @@ export function TracesPage({ project }: { project: string }): JSX.Element {
           pressed={facetsShown.value === 'yes'}
           onClick={() => (facetsShown.value = facetsShown.value === 'yes' ? 'no' : 'yes')}
         />
-        <SortTabs sort={sort} />
+        <Tabs
+          legend="Order"
+          options={SORTS}
+          chosen={sort}
+          onChoose={(value) => setQuery({ sort: value === 'newest' ? null : value })}
+        />
         <HistogramBar asked={asked} />
       </div>
       <div class="list-body">
@@ -63,24 +68,6 @@ export function TracesPage({ project }: { project: string }): JSX.Element {
         )}
       </div>
     </div>
-  );
-}
-
-function SortTabs({ sort }: { sort: string }): JSX.Element {
-  return (
-    <fieldset class="tabs">
-      <legend>Order</legend>
-      {SORTS.map(([value, name]) => (
-        <Button
-          key={value}
-          kind="quiet"
-          pressed={value === sort}
-          onClick={() => setQuery({ sort: value === 'newest' ? null : value })}
-        >
-          {name}
-        </Button>
-      ))}
-    </fieldset>
   );
 }
 

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { NewKeyShape } from '../../../api/management-shapes.ts';
 import { projectPath, send } from '../../data/api.ts';
 import { useChanges } from '../../data/change.ts';
-import { Button, Lines, Name } from '../../parts/basics.tsx';
+import { Button, Lines, Name, Tabs } from '../../parts/basics.tsx';
 import { Problem } from '../../parts/states.tsx';
 import { sdkLines } from '../../text/sdk-lines.ts';
 import { may, me } from '../../state/session.ts';
@@ -59,14 +59,12 @@ export function SetUp({ project, onArrival }: { project: string; onArrival: () =
         <p>Ask an admin for an API key.</p>
       )}
       <Problem text={problem} />
-      <fieldset class="tabs">
-        <legend>Language</legend>
-        {LANGUAGES.map(([name]) => (
-          <Button key={name} kind="quiet" pressed={name === language} onClick={() => setLanguage(name)}>
-            {name}
-          </Button>
-        ))}
-      </fieldset>
+      <Tabs
+        legend="Language"
+        options={LANGUAGES.map(([name]) => [name, name])}
+        chosen={language}
+        onChoose={setLanguage}
+      />
       <Lines text={LANGUAGES.find(([name]) => name === language)?.[1] ?? ''} label="commands" />
       <p class="waiting" role="status">
         <span class="dot" aria-hidden="true" /> Waiting for the first trace. This page shows it by itself.
