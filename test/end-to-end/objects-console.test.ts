@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { sluice as call } from '../support/command-line.ts';
+import { eventually } from '../support/eventually.ts';
 import { freePort, startExecutable } from '../support/executable.ts';
 import { startS3 } from '../support/fake-s3.ts';
 import { MIGRATED } from '../support/migrated.ts';
@@ -72,4 +73,13 @@ t.test('the API shows a trace, and lists traces when it is asked for', async (t)
   const { body: list } = await ask('/projects/default/traces?archived=true');
   t.match(list.items, [{ trace_id: traceId }]);
   t.notOk('complete_from' in list, 'nothing is left out');
+});
+
+t.test('a further trace is shown although a process has answered from an earlier snapshot', async (t) => {
+  const path = '/projects/default/traces?archived=true';
+  t.equal((await ask(path)).body.items.length, 1);
+  const later = await demo();
+  const ids = async (): Promise<readonly string[]> =>
+    (await ask(path)).body.items.map((item: { readonly trace_id: string }) => item.trace_id);
+  await eventually('the later trace is listed', async () => (await ids()).includes(later));
 });

@@ -3,10 +3,11 @@
  * takes memory and time. The process has loaded one trace, or usage or traces of some days; it answers further requests
  * for them until it is idle or old.
  */
-import type { CommandSession, OwnCommands } from '../../../component/capabilities/own-commands.ts';
+import type { OwnCommands } from '../../../component/capabilities/own-commands.ts';
 import { dayOfNs, MAY_MISS, NEAR_NS, WAITING_PARTS } from '../../../component/archived-day.ts';
 import type { Logger } from '../../../component/logger.ts';
 import { CONSOLE_ERRORS, ConsoleError, type ConsoleErrorCode } from '../errors.ts';
+import { ArchiveReader, type LakeState, type Limits } from './archive-reader.ts';
 import type { ArchivedDays, BytesReply, Caller, DownloadReply, Reply, RequestContext, RequestReader } from './route.ts';
 import { API } from './route.ts';
 import type { Match } from './router.ts';
@@ -51,17 +52,15 @@ export type WholeReply = {
   | { readonly kind: 'bytes'; readonly type: BytesReply['type'] }
 );
 
-export interface Limits {
-  /** Processes at once. */
-  readonly processes: number;
-  /** For one answer, with the start of the process. */
-  readonly answerMs: number;
-  readonly idleMs: number;
-  /** A process reads a snapshot, which holds back maintenance. */
-  readonly lifeMs: number;
-}
-
-const LIMITS: Limits = { processes: 2, answerMs: 60_000, idleMs: 30_000, lifeMs: 120_000 };
+const LIMITS: Limits = {
+  processes: 2,
+  answerMs: 60_000,
+  idleMs: 30_000,
+  lifeMs: 120_000,
+  freshMs: 10_000,
+  waiting: 32,
+  waitMs: 30_000,
+};
 const DAY_NS = 86_400_000_000_000n;
 const TRACE_ID = /^[0-9a-f]{32}$/iu;
 const ID_DIGITS = 32;
@@ -84,6 +83,14 @@ const IS_ARCHIVED = `
       AND p.received_at >= t.created_at - interval '1 hour'
       AND (p.last_ns IS NULL OR p.last_ns >= ${FIRST}) AND (p.first_ns IS NULL OR p.first_ns <= ${LAST})) AS archived`;
 
+/** Whether records are in objects only, and the newest file of the lake. */
+const LAKE_STATE = `
+  SELECT EXISTS (SELECT FROM ${WAITING_PARTS} p) AS has_parts,
+    (SELECT max(id)::text FROM sluice.lake_jobs WHERE state = 'published') AS newest_file`;
+
+/** The sender of a question. */
+export type Asker = Pick<RequestContext, 'signal'> & { readonly reader: Pick<RequestReader, 'prepared'> };
+
 /** The trace of a request that may need the lake, else null. The APIs of others take ids without leading zeros. */
 export function archivedTraceOf({ route, parameters }: Match): string | null {
   const trace = parameters.get('trace');
@@ -98,6 +105,10 @@ export class ArchiveReaders {
   readonly #limits: Limits;
   /** By the words of their commands. */
   readonly #readers = new Map<string, ArchiveReader>();
+  /** They end after their last answer, because what they read is not current. */
+  readonly #former = new Set<ArchiveReader>();
+  /** Called when a process may begin. */
+  readonly #waiting = new Set<() => void>();
 
   constructor(commands: OwnCommands, logger: Logger, limits: Limits = LIMITS) {
     this.#commands = commands;
@@ -111,16 +122,27 @@ export class ArchiveReaders {
     return row?.['archived'] === true;
   }
 
-  async answer(loading: Loading, question: ArchivedQuestion, signal: AbortSignal): Promise<Reply> {
-    const reader = this.#readerOf(loading);
+  async answer(loading: Loading, question: ArchivedQuestion, { reader: database, signal }: Asker): Promise<Reply> {
+    const [row] = await database.prepared(LAKE_STATE);
+    const state = {
+      hasParts: row?.['has_parts'] === true,
+      newestFile: (row?.['newest_file'] ?? null) as string | null,
+    };
+    const key = loading.join(' ');
+    let reader = this.#readerOf(loading, state);
+    while (reader === null) {
+      await this.#placeFree(signal);
+      reader = this.#readerOf(loading, state);
+    }
     try {
       return replyOf(JSON.parse(await reader.ask(JSON.stringify(question), signal)) as ArchivedAnswer);
     } catch (error) {
       if (error instanceof ConsoleError || signal.aborted) throw error;
-      this.#logger.warn({ command: loading.join(' '), error }, 'archived days could not be read');
+      this.#logger.warn({ command: key, error }, 'archived days could not be read');
       throw new ConsoleError('archive_unavailable');
     } finally {
-      if (reader.isOver) this.#end(loading.join(' '), reader);
+      if (reader.isOver || (this.#former.has(reader) && reader.isUnused)) void this.#end(key, reader);
+      this.#wake();
     }
   }
 
@@ -128,27 +150,62 @@ export class ArchiveReaders {
   forget(trace: string): void {
     const others = `${TRACE_COMMAND} `;
     for (const [key, reader] of this.#readers)
-      if (!key.startsWith(others) || key === loadingOfTrace(trace).join(' ')) this.#end(key, reader);
+      if (!key.startsWith(others) || key === loadingOfTrace(trace).join(' ')) void this.#end(key, reader);
+    for (const reader of this.#former) void this.#end('', reader);
   }
 
   stop(): void {
-    for (const [key, reader] of this.#readers) this.#end(key, reader);
+    for (const [key, reader] of this.#readers) void this.#end(key, reader);
+    for (const reader of this.#former) void this.#end('', reader);
   }
 
-  #readerOf(loading: Loading): ArchiveReader {
+  /** To be asked at once, because an unused one may be ended. Null: no process may begin. */
+  #readerOf(loading: Loading, state: LakeState): ArchiveReader | null {
     const key = loading.join(' ');
     const running = this.#readers.get(key);
-    if (running !== undefined && !running.isOver) return running;
-    let before = Promise.resolve();
-    if (running !== undefined) before = this.#end(key, running);
-    else if (this.#readers.size >= this.#limits.processes) {
-      const [unused] = [...this.#readers].filter(([, each]) => each.isUnused);
-      if (unused === undefined)
-        throw new ConsoleError('busy', { message: 'Other archived days are being read.', hint: 'Try again soon.' });
-      before = this.#end(...unused);
+    if (running?.isCurrent(state) === true) return running;
+    const before = running === undefined ? Promise.resolve() : this.#retire(key, running);
+    if (this.#readers.size + this.#former.size < this.#limits.processes) return this.#open(loading, { state, before });
+    const [unused] = [...this.#readers].filter(([, each]) => each.isUnused);
+    return unused === undefined ? null : this.#open(loading, { state, before: this.#end(...unused) });
+  }
+
+  /** Rejects when too many wait, or for too long. */
+  async #placeFree(signal: AbortSignal): Promise<void> {
+    const busy = (): ConsoleError =>
+      new ConsoleError('busy', { message: 'Other archived days are being read.', hint: 'Try again soon.' });
+    if (this.#waiting.size >= this.#limits.waiting) throw busy();
+    let stop: () => void = () => undefined;
+    try {
+      await new Promise<void>((resolve, reject) => {
+        const late = setTimeout(() => reject(busy()), this.#limits.waitMs);
+        const leave = (): void => reject(signal.reason);
+        signal.addEventListener('abort', leave, { once: true });
+        this.#waiting.add(resolve);
+        stop = () => {
+          clearTimeout(late);
+          signal.removeEventListener('abort', leave);
+          this.#waiting.delete(resolve);
+        };
+      });
+    } finally {
+      stop();
     }
+  }
+
+  /** Each of them looks again. */
+  #wake(): void {
+    for (const resolve of this.#waiting) resolve();
+  }
+
+  #open(
+    loading: Loading,
+    { state, before }: { readonly state: LakeState; readonly before: Promise<void> },
+  ): ArchiveReader {
+    const key = loading.join(' ');
     const reader = new ArchiveReader({
       limits: this.#limits,
+      state,
       open: async (abort) => {
         await before;
         const line = (text: string): void => this.#logger.debug({ command: key, archive: text }, 'reading the archive');
@@ -160,81 +217,19 @@ export class ArchiveReaders {
     return reader;
   }
 
+  /** It answers what it was asked, and no further questions. */
+  #retire(key: string, reader: ArchiveReader): Promise<void> {
+    if (reader.isUnused || reader.isOver) return this.#end(key, reader);
+    this.#readers.delete(key);
+    this.#former.add(reader);
+    return Promise.resolve();
+  }
+
   #end(key: string, reader: ArchiveReader): Promise<void> {
     if (this.#readers.get(key) === reader) this.#readers.delete(key);
+    this.#former.delete(reader);
+    this.#wake();
     return reader.end();
-  }
-}
-
-interface ReaderParts {
-  readonly limits: Limits;
-  open(abort: AbortSignal): Promise<CommandSession>;
-  idle(): void;
-}
-
-/** One process. */
-class ArchiveReader {
-  readonly #parts: ReaderParts;
-  readonly #abort = new AbortController();
-  readonly #session: Promise<CommandSession>;
-  readonly #beganMs = performance.now();
-  #asked = 0;
-  #timer: NodeJS.Timeout | null = null;
-
-  constructor(parts: ReaderParts) {
-    this.#parts = parts;
-    this.#session = parts.open(this.#abort.signal);
-  }
-
-  get isUnused(): boolean {
-    return this.#asked === 0;
-  }
-
-  /** It ended, or is to be ended. */
-  get isOver(): boolean {
-    const isOld = performance.now() - this.#beganMs > this.#parts.limits.lifeMs;
-    return this.#abort.signal.aborted || (isOld && this.isUnused);
-  }
-
-  async ask(line: string, signal: AbortSignal): Promise<string> {
-    const { answerMs, idleMs } = this.#parts.limits;
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#asked++;
-    let stop: () => void = () => undefined;
-    const given = new Promise<never>((_, reject) => {
-      const late = setTimeout(() => {
-        this.#abort.abort();
-        const hint = '`sluice trace` and `sluice usage` read it without a limit of time.';
-        reject(new ConsoleError('took_too_long', { message: 'The archive took too long.', hint }));
-      }, answerMs);
-      const leave = (): void => reject(signal.reason);
-      signal.addEventListener('abort', leave, { once: true });
-      stop = () => {
-        clearTimeout(late);
-        signal.removeEventListener('abort', leave);
-      };
-    });
-    try {
-      return await Promise.race([this.#session.then((session) => session.ask(line)), given]);
-    } catch (error) {
-      // No request waits for what it reads, or it has ended.
-      if (this.#asked === 1 || !signal.aborted) this.#abort.abort();
-      throw error;
-    } finally {
-      stop();
-      this.#asked--;
-      if (this.isUnused) this.#timer = setTimeout(this.#parts.idle, idleMs);
-    }
-  }
-
-  /** Resolves when the process has ended. */
-  async end(): Promise<void> {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    if (!this.isUnused) this.#abort.abort();
-    // Without a session there is no process.
-    const session = await this.#session.catch(() => null);
-    session?.end();
-    await session?.ended;
   }
 }
 

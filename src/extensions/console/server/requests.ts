@@ -70,6 +70,8 @@ export interface RequestParts {
   readonly now: () => number;
 }
 
+type AskedBy = Pick<RequestContext, 'caller' | 'headers' | 'reader'>;
+
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -145,7 +147,7 @@ export class Requests {
   async #archivedReply(
     exchange: Exchange,
     match: Match,
-    context: Pick<RequestContext, 'caller' | 'headers' | 'reader'>,
+    context: AskedBy,
     project: string | null,
   ): Promise<Reply | null> {
     const { archived } = this.#parts;
@@ -156,11 +158,11 @@ export class Requests {
 
   async #askArchive(
     { path, query, signal }: Exchange,
-    { caller: { projects, seesContent }, headers }: Pick<RequestContext, 'caller' | 'headers'>,
+    { caller: { projects, seesContent }, headers, reader }: AskedBy,
     loading: Loading,
   ): Promise<Reply | null> {
     const question = { path: `${path}?${query}`, headers, projects, seesContent };
-    return this.#parts.archived?.answer(loading, question, signal) ?? null;
+    return this.#parts.archived?.answer(loading, question, { reader, signal }) ?? null;
   }
 
   /** The checks that need no login: the name of the console, and the site that the request comes from. */
@@ -259,7 +261,7 @@ export class Requests {
         return parameter('project');
       },
       archived: (project) => this.#archivedReply(exchange, match, { caller, headers, reader }, project),
-      archivedDays: (days) => this.#askArchive(exchange, { caller, headers }, loadingOfDays(days)),
+      archivedDays: (days) => this.#askArchive(exchange, { caller, headers, reader }, loadingOfDays(days)),
       archivedFrom: null,
       read: (path) => this.#read(exchange, caller, path),
       mcp: this.#parts.mcp,

@@ -2,19 +2,29 @@
 import t from 'tap';
 import type { CommandSession, OwnCommands } from '../../../../src/component/capabilities/own-commands.ts';
 import { ConsoleError } from '../../../../src/extensions/console/errors.ts';
-import {
-  ArchiveReaders,
-  type Limits,
-  loadingOfTrace,
-} from '../../../../src/extensions/console/server/archive-readers.ts';
+import type { Limits } from '../../../../src/extensions/console/server/archive-reader.ts';
+import { ArchiveReaders, loadingOfTrace } from '../../../../src/extensions/console/server/archive-readers.ts';
 import type { Reply } from '../../../../src/extensions/console/server/route.ts';
 import type { Teardown } from '../../../support/postgres.ts';
 
 const nothing = (): void => undefined;
 const LOGGER = { debug: nothing, info: nothing, warn: nothing, error: nothing };
-const LIMITS: Limits = { processes: 2, answerMs: 60_000, idleMs: 60_000, lifeMs: 60_000 };
+const LIMITS: Limits = {
+  processes: 2,
+  answerMs: 60_000,
+  idleMs: 60_000,
+  lifeMs: 60_000,
+  freshMs: 60_000,
+  waiting: 1,
+  waitMs: 60_000,
+};
 const QUESTION = { path: '/api/v1/traces/x', headers: {}, projects: null, seesContent: true };
-const LIVE = new AbortController().signal;
+/** A sender, and the state of the database that the process of the daemon sees. */
+const asker = (state: Readonly<Record<string, unknown>> = {}, { signal } = new AbortController()) => ({
+  signal,
+  reader: { prepared: () => Promise.resolve([state]) },
+});
+const LIVE = asker();
 const [A, B, C] = ['a', 'b', 'c'].map((digit) => digit.repeat(32)) as [string, string, string];
 
 /** A process that answers when the test says so. */
@@ -82,15 +92,17 @@ t.test('one process answers all requests for a trace', async (t) => {
   t.same((await Promise.all(answers)).map(textOf), ['1', '2']);
 });
 
-t.test('a further process begins when an unused one has ended, else the request is refused', async (t) => {
+t.test('a request for other days waits for a process, and is refused when others wait already', async (t) => {
   const { traces, processes } = start(t);
   const first = traces.answer(loadingOfTrace(A), QUESTION, LIVE);
   const second = traces.answer(loadingOfTrace(B), QUESTION, LIVE);
   await turn();
+  const third = traces.answer(loadingOfTrace(C), QUESTION, LIVE);
+  await turn();
   t.equal(await codeOf(traces.answer(loadingOfTrace(C), QUESTION, LIVE)), 'busy');
+  t.equal(processes.length, 2);
   processes[1]?.answer(answerWith('b'));
   await second;
-  const third = traces.answer(loadingOfTrace(C), QUESTION, LIVE);
   await turn();
   t.same(
     processes.map(({ isEnded }) => isEnded),
@@ -103,6 +115,45 @@ t.test('a further process begins when an unused one has ended, else the request 
   traces.stop();
   await turn();
   t.ok(processes.every(({ isEnded }) => isEnded));
+});
+
+t.test('a request does not wait for a process for longer than allowed, or than its client', async (t) => {
+  const one = start(t, { processes: 1 });
+  const leaving = new AbortController();
+  const running = codeOf(one.traces.answer(loadingOfTrace(A), QUESTION, LIVE));
+  const left = codeOf(one.traces.answer(loadingOfTrace(B), QUESTION, asker({}, leaving)));
+  await turn();
+  leaving.abort(new ConsoleError('request_timeout'));
+  t.equal(await left, 'request_timeout');
+  one.processes[0]?.answer(answerWith('a'));
+  t.equal(await running, 'answered');
+  const other = start(t, { processes: 1, waitMs: 1 });
+  void codeOf(other.traces.answer(loadingOfTrace(A), QUESTION, LIVE));
+  await turn();
+  t.equal(await codeOf(other.traces.answer(loadingOfTrace(B), QUESTION, LIVE)), 'busy');
+});
+
+t.test('what arrived in objects is not hidden by an earlier snapshot', async (t) => {
+  const states = {
+    'a request in objects': [{ has_parts: false }, { has_parts: true }],
+    'a further file': [{ newest_file: '7' }, { newest_file: '8' }],
+  };
+  for (const [title, [before, after]] of Object.entries(states)) {
+    const { traces, processes } = start(t, { freshMs: -1 });
+    const first = traces.answer(loadingOfTrace(A), QUESTION, asker(before));
+    await turn();
+    const same = traces.answer(loadingOfTrace(A), QUESTION, asker(before));
+    await turn();
+    t.equal(processes.length, 1, title);
+    const later = traces.answer(loadingOfTrace(A), QUESTION, asker(after));
+    await turn();
+    t.equal(processes.length, 2, title);
+    for (const text of ['1', '2']) processes[0]?.answer(answerWith(text));
+    t.same([textOf(await first), textOf(await same)], ['1', '2'], title);
+    t.ok(processes[0]?.isEnded, `${title}: the former process ends after its last answer`);
+    processes[1]?.answer(answerWith('3'));
+    t.equal(textOf(await later), '3', title);
+  }
 });
 
 t.test('an idle, an old and a forgotten process end', async (t) => {
@@ -146,7 +197,9 @@ t.test('failures', async (t) => {
 t.test('when the last client has gone away, the process ends', async (t) => {
   const { traces, processes } = start(t);
   const leaving = [new AbortController(), new AbortController()];
-  const answers = leaving.map(({ signal }) => codeOf(traces.answer(loadingOfTrace(A), QUESTION, signal)));
+  const answers = leaving.map(({ signal }) =>
+    codeOf(traces.answer(loadingOfTrace(A), QUESTION, asker({}, { signal } as AbortController))),
+  );
   await turn();
   leaving[0]?.abort(new ConsoleError('request_timeout'));
   await answers[0];
