@@ -1,50 +1,5 @@
-// The lists of columns for people: the SELECT lists of the views and the tables of docs/storage.md.
+// The lists of columns for people: the tables of docs/storage.md and the columns of an answer of the query API.
 import { markdownTable } from './markdown-table.js';
-
-/** Rows refer to their resource and scope; rows of earlier versions contain them. */
-const SHARED = {
-  resource: 'coalesce(s.resource, r.body)',
-  scope_name: 'coalesce(s.scope_name, c.name)',
-  scope_version: 'coalesce(s.scope_version, c.version)',
-  scope_attributes: 'coalesce(s.scope_attributes, c.attributes)',
-};
-/** The view has one column for the two of the table. The text keeps every digit of a float8. */
-const METRIC_VALUE = 'coalesce(s.value_int::numeric, s.value_double::text::numeric) AS value';
-
-/** Columns that are named without an expression fill the lines. */
-const LINE_WIDTH = 118;
-
-function wrapped(items) {
-  const lines = [];
-  for (const [index, item] of items.entries()) {
-    const text = index === items.length - 1 ? item : `${item},`;
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + text.length <= LINE_WIDTH) lines[lines.length - 1] = `${last} ${text}`;
-    else lines.push(text);
-  }
-  return lines;
-}
-
-/** The blocks of views.sql. The aliases are those of its FROM clauses. */
-export function viewColumns({ SPAN_COLUMNS, LOG_COLUMNS, METRIC_COLUMNS, DERIVED_COLUMNS }) {
-  const select = (columns) =>
-    columns.flatMap(expression).map((text, index, { length }) => text + (index < length - 1 ? ',' : ''));
-  const derived = wrapped(DERIVED_COLUMNS.map(({ name }) => name));
-  return {
-    spans: select(SPAN_COLUMNS),
-    logs: select(LOG_COLUMNS),
-    metric_points: select(METRIC_COLUMNS),
-    'derived, of spans': derived,
-    'derived, of logs': derived,
-  };
-}
-
-function expression({ name, type }) {
-  if (name === 'value_int') return [METRIC_VALUE];
-  if (name === 'value_double') return [];
-  if (type === 'trace_id' || type === 'span_id') return [`encode(s.${name}, 'hex') AS ${name}`];
-  return [SHARED[name] === undefined ? `s.${name}` : `${SHARED[name]} AS ${name}`];
-}
 
 /** The types of columns in answers of the query API, as OpenAPI has them. */
 const ANSWERED = {

@@ -1,11 +1,11 @@
 // Makes what follows from the column catalogue (src/pdata/columns.ts): the labels and the derived columns of the
-// WASM encoders, the derived row in layout.ts, the column lists in views.sql, the tables in docs/storage.md and the
-// columns of an answer in docs/openapi-console.yaml. The catalogue is compiled here by itself, because the build
-// compiles what this script writes.
+// WASM encoders, the derived row in layout.ts, the tables in docs/storage.md and the columns of an answer in
+// docs/openapi-console.yaml. The catalogue is compiled here by itself, because the build compiles what this script
+// writes.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
-import { answeredColumns, documentedColumns, viewColumns } from './column-lists.js';
+import { answeredColumns, documentedColumns } from './column-lists.js';
 import { derivedColumns, derivedRow, labels } from './column-encoders.js';
 
 const root = new URL('../', import.meta.url);
@@ -19,14 +19,12 @@ export async function columnFiles() {
   const { CONTENT_COLUMNS } = await load('src/pdata/content-columns.ts');
   check(catalogue);
   const layout = 'src/pdata/layout.ts';
-  const views = 'src/extensions/postgres/migrations/views.sql';
   const storage = 'docs/storage.md';
   const api = 'docs/openapi-console.yaml';
   return {
     'src/pdata/wasm/encode/labels.ts': labels(catalogue),
     'src/pdata/wasm/encode/derived-columns.ts': derivedColumns(catalogue),
     [layout]: withBlocks(read(layout), ['// ', ''], derivedRow(catalogue)),
-    [views]: withBlocks(read(views), ['-- ', ''], viewColumns(catalogue)),
     [api]: withBlocks(read(api), ['# ', ''], answeredColumns(catalogue, CONTENT_COLUMNS)),
     [storage]: withBlocks(read(storage), ['<!-- ', ' -->'], documentedColumns(catalogue)),
   };

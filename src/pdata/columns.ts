@@ -1,7 +1,7 @@
 /**
  * The column catalogue: every stored column once, with its type and meaning. `npm run docs` makes from it the labels
- * and counts of the encoders (`wasm/encode`), the derived row in `layout.ts`, the column lists of the views and the
- * tables in docs/storage.md. `rows.ts` makes the row types of readers. CONTRIBUTING.md has the steps to add a column.
+ * and counts of the encoders (`wasm/encode`), the derived row in `layout.ts` and the tables in docs/storage.md. The
+ * views and the row types of readers (`rows.ts`) follow from it too. CONTRIBUTING.md has the steps to add a column.
  */
 
 /**

@@ -1,6 +1,7 @@
 /** The migrations of a database: whether this version knows its schema and may write to it. */
 import { readdir, readFile } from 'node:fs/promises';
 import { UserError } from '../../errors.ts';
+import { withColumns } from './view-columns.ts';
 
 const FOLDER = new URL('./migrations/', import.meta.url);
 const FILE_NAME = /^(\d{4})-[a-z-]+\.sql$/;
@@ -46,7 +47,7 @@ export async function readMigrations(): Promise<readonly Migration[]> {
   );
 }
 
-export const readViews = (): Promise<string> => readFile(new URL('views.sql', FOLDER), 'utf8');
+export const readViews = async (): Promise<string> => withColumns(await readFile(new URL('views.sql', FOLDER), 'utf8'));
 
 export async function readSchemaState(ask: Ask): Promise<SchemaState> {
   const known = await readMigrations();

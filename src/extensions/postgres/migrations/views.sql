@@ -1,71 +1,9 @@
 -- What people query: the tables under their plain names, ids in hex. `views` stands for the configured schema.
--- Rows of earlier versions have their resource and scope in them, others refer to them.
+-- Rows of earlier versions have their resource and scope in them, others refer to them. A line `-- columns: spans`
+-- stands for the columns of the catalogue (view-columns.ts).
 CREATE VIEW views.spans AS SELECT
   'span'::text AS signal,
   -- columns: spans
-  s.project,
-  s.environment,
-  s.service_name,
-  encode(s.trace_id, 'hex') AS trace_id,
-  encode(s.span_id, 'hex') AS span_id,
-  encode(s.parent_span_id, 'hex') AS parent_span_id,
-  s.trace_state,
-  s.name,
-  s.kind,
-  s.status,
-  s.status_message,
-  s.start_time_unix_nano,
-  s.end_time_unix_nano,
-  s.duration_ns,
-  s.flags,
-  s.dropped_attributes_count,
-  s.dropped_events_count,
-  s.dropped_links_count,
-  s.events,
-  s.links,
-  s.category,
-  s.operation,
-  s.provider,
-  s.request_model,
-  s.response_model,
-  s.response_id,
-  s.input_tokens,
-  s.output_tokens,
-  s.total_tokens,
-  s.cache_read_tokens,
-  s.cache_write_tokens,
-  s.reasoning_tokens,
-  s.usage_scope,
-  s.input_cost,
-  s.output_cost,
-  s.total_cost,
-  s.cost_source,
-  s.price_id,
-  s.latency_ms,
-  s.time_to_first_token_ms,
-  s.finish_reasons,
-  s.is_error,
-  s.error_type,
-  s.input_content,
-  s.output_content,
-  s.system_instructions,
-  s.tool_name,
-  s.tool_call_id,
-  s.tool_arguments,
-  s.tool_result,
-  s.retrieval_query,
-  s.retrieval_documents,
-  s.agent_name,
-  s.conversation_id,
-  s.user_id,
-  s.dialect,
-  coalesce(s.resource, r.body) AS resource,
-  coalesce(s.scope_name, c.name) AS scope_name,
-  coalesce(s.scope_version, c.version) AS scope_version,
-  coalesce(s.scope_attributes, c.attributes) AS scope_attributes,
-  s.attributes,
-  s.received_at
-  -- end of columns
 FROM sluice.spans s
 LEFT JOIN sluice.resources r ON r.id = s.resource_id
 LEFT JOIN sluice.scopes c ON c.id = s.scope_id;
@@ -73,62 +11,6 @@ LEFT JOIN sluice.scopes c ON c.id = s.scope_id;
 CREATE VIEW views.logs AS SELECT
   'log'::text AS signal,
   -- columns: logs
-  s.project,
-  s.environment,
-  s.service_name,
-  s.time_unix_nano,
-  s.observed_time_unix_nano,
-  s.severity_number,
-  s.severity_text,
-  s.event_name,
-  s.body,
-  encode(s.trace_id, 'hex') AS trace_id,
-  encode(s.span_id, 'hex') AS span_id,
-  s.flags,
-  s.dropped_attributes_count,
-  s.category,
-  s.operation,
-  s.provider,
-  s.request_model,
-  s.response_model,
-  s.response_id,
-  s.input_tokens,
-  s.output_tokens,
-  s.total_tokens,
-  s.cache_read_tokens,
-  s.cache_write_tokens,
-  s.reasoning_tokens,
-  s.usage_scope,
-  s.input_cost,
-  s.output_cost,
-  s.total_cost,
-  s.cost_source,
-  s.price_id,
-  s.latency_ms,
-  s.time_to_first_token_ms,
-  s.finish_reasons,
-  s.is_error,
-  s.error_type,
-  s.input_content,
-  s.output_content,
-  s.system_instructions,
-  s.tool_name,
-  s.tool_call_id,
-  s.tool_arguments,
-  s.tool_result,
-  s.retrieval_query,
-  s.retrieval_documents,
-  s.agent_name,
-  s.conversation_id,
-  s.user_id,
-  s.dialect,
-  coalesce(s.resource, r.body) AS resource,
-  coalesce(s.scope_name, c.name) AS scope_name,
-  coalesce(s.scope_version, c.version) AS scope_version,
-  coalesce(s.scope_attributes, c.attributes) AS scope_attributes,
-  s.attributes,
-  s.received_at
-  -- end of columns
 FROM sluice.logs s
 LEFT JOIN sluice.resources r ON r.id = s.resource_id
 LEFT JOIN sluice.scopes c ON c.id = s.scope_id;
@@ -136,34 +18,6 @@ LEFT JOIN sluice.scopes c ON c.id = s.scope_id;
 CREATE VIEW views.metric_points AS SELECT
   'metric'::text AS signal,
   -- columns: metric_points
-  s.project,
-  s.environment,
-  s.service_name,
-  s.name,
-  s.description,
-  s.unit,
-  s.type,
-  s.temporality,
-  s.is_monotonic,
-  s.start_time_unix_nano,
-  s.time_unix_nano,
-  coalesce(s.value_int::numeric, s.value_double::text::numeric) AS value,
-  s.count,
-  s.sum,
-  s.min,
-  s.max,
-  s.buckets,
-  s.quantiles,
-  s.exemplars,
-  s.flags,
-  s.metadata,
-  coalesce(s.resource, r.body) AS resource,
-  coalesce(s.scope_name, c.name) AS scope_name,
-  coalesce(s.scope_version, c.version) AS scope_version,
-  coalesce(s.scope_attributes, c.attributes) AS scope_attributes,
-  s.attributes,
-  s.received_at
-  -- end of columns
 FROM sluice.metric_points s
 LEFT JOIN sluice.resources r ON r.id = s.resource_id
 LEFT JOIN sluice.scopes c ON c.id = s.scope_id;
@@ -172,24 +26,12 @@ LEFT JOIN sluice.scopes c ON c.id = s.scope_id;
 CREATE VIEW views.steps AS
 SELECT 'span'::text AS signal, project, environment, service_name, encode(trace_id, 'hex') AS trace_id, encode(span_id, 'hex') AS span_id,
   encode(parent_span_id, 'hex') AS parent_span_id, name, start_time_unix_nano AS time_unix_nano, duration_ns,
-  -- columns: derived, of spans
-  category, operation, provider, request_model, response_model, response_id, input_tokens, output_tokens, total_tokens,
-  cache_read_tokens, cache_write_tokens, reasoning_tokens, usage_scope, input_cost, output_cost, total_cost,
-  cost_source, price_id, latency_ms, time_to_first_token_ms, finish_reasons, is_error, error_type, input_content,
-  output_content, system_instructions, tool_name, tool_call_id, tool_arguments, tool_result, retrieval_query,
-  retrieval_documents, agent_name, conversation_id, user_id, dialect
-  -- end of columns
+  -- columns: derived
 FROM sluice.spans WHERE category IS NOT NULL
 UNION ALL
 SELECT 'log', project, environment, service_name, encode(trace_id, 'hex'), encode(span_id, 'hex'),
   NULL, event_name, sluice.log_ns(time_unix_nano, observed_time_unix_nano, received_at), NULL,
-  -- columns: derived, of logs
-  category, operation, provider, request_model, response_model, response_id, input_tokens, output_tokens, total_tokens,
-  cache_read_tokens, cache_write_tokens, reasoning_tokens, usage_scope, input_cost, output_cost, total_cost,
-  cost_source, price_id, latency_ms, time_to_first_token_ms, finish_reasons, is_error, error_type, input_content,
-  output_content, system_instructions, tool_name, tool_call_id, tool_arguments, tool_result, retrieval_query,
-  retrieval_documents, agent_name, conversation_id, user_id, dialect
-  -- end of columns
+  -- columns: derived
 FROM sluice.logs WHERE category IS NOT NULL;
 
 CREATE VIEW views.model_calls AS SELECT * FROM views.steps WHERE category = 'model_call';

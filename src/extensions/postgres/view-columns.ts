@@ -1,0 +1,36 @@
+/** The columns of the views: a line `-- columns: spans` of views.sql stands for those of the catalogue. */
+import { type Column, DERIVED_COLUMNS, LOG_COLUMNS, METRIC_COLUMNS, SPAN_COLUMNS } from '../../pdata/columns.ts';
+
+const PLACE = /^ *-- columns: (.+)$/gm;
+/** Rows refer to their resource and scope; rows of earlier versions contain them. Aliases are those of views.sql. */
+const EXPRESSIONS: Readonly<Record<string, string>> = {
+  resource: 'coalesce(s.resource, r.body)',
+  scope_name: 'coalesce(s.scope_name, c.name)',
+  scope_version: 'coalesce(s.scope_version, c.version)',
+  scope_attributes: 'coalesce(s.scope_attributes, c.attributes)',
+};
+/** The view has one column for the two of the table. The text keeps every digit of a float8. */
+const METRIC_VALUE = 'coalesce(s.value_int::numeric, s.value_double::text::numeric) AS value';
+
+const LISTS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['spans', SPAN_COLUMNS.flatMap(expressionOf)],
+  ['logs', LOG_COLUMNS.flatMap(expressionOf)],
+  ['metric_points', METRIC_COLUMNS.flatMap(expressionOf)],
+  ['derived', DERIVED_COLUMNS.map(({ name }) => name)],
+]);
+
+export function withColumns(views: string): string {
+  return views.replaceAll(PLACE, (_, name: string) => {
+    const list = LISTS.get(name);
+    if (list === undefined) throw new Error(`views.sql: there are no columns "${name}"`);
+    return `  ${list.join(', ')}`;
+  });
+}
+
+function expressionOf({ name, type }: Pick<Column, 'name' | 'type'>): readonly string[] {
+  if (name === 'value_int') return [METRIC_VALUE];
+  if (name === 'value_double') return [];
+  if (type === 'trace_id' || type === 'span_id') return [`encode(s.${name}, 'hex') AS ${name}`];
+  const expression = EXPRESSIONS[name];
+  return [expression === undefined ? `s.${name}` : `${expression} AS ${name}`];
+}
