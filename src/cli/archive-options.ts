@@ -1,10 +1,26 @@
 /** Options of commands that write the lake. */
 import { parseByteSize, parseDuration } from '../config/units.ts';
-import { UsageError, type Values } from './options.ts';
+import { type Options, UsageError, type Values } from './options.ts';
 import { formatBytes } from './view/format.ts';
 
 /** Below this DuckDB cannot sort rows of several mebibytes. */
 const LEAST_MEMORY = 256 * 2 ** 20;
+
+/** Those with the same words in each command. */
+export const WORK_OPTIONS = {
+  keep: {
+    type: 'text',
+    value: 'DURATION',
+    description: 'Remove files of days that ended this long ago',
+    otherwise: 'as configured, else never',
+  },
+  memory: {
+    type: 'text',
+    value: 'SIZE',
+    description: 'Memory for sorting; the rest is in files',
+    otherwise: 'as configured, else 1GiB',
+  },
+} as const satisfies Options;
 
 /** Milliseconds; undefined when the option is not given. */
 export function durationOf(values: Values, option: 'older-than' | 'keep'): number | undefined {

@@ -4,7 +4,7 @@ import type { ArchivedFile, Session } from '../archive/archive-day.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import type { Config } from '../config/config.ts';
 import { DEFAULT_MEMORY_BYTES, findArchiveOptions, openPlace } from './archive-place.ts';
-import { durationOf, memoryOf } from './archive-options.ts';
+import { durationOf, memoryOf, WORK_OPTIONS } from './archive-options.ts';
 import { noteExpired, withArchiveSession, withArchiveWork } from './archive-work.ts';
 import type { Call, Command, ExitCode } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
@@ -31,18 +31,7 @@ export const archiveCommand: Command = {
       description: 'Only days that ended this long ago',
       otherwise: 'as configured, else 7d',
     },
-    keep: {
-      type: 'text',
-      value: 'DURATION',
-      description: 'Remove files of days that ended this long ago',
-      otherwise: 'as configured, else never',
-    },
-    memory: {
-      type: 'text',
-      value: 'SIZE',
-      description: 'Memory for sorting; the rest is in files',
-      otherwise: 'as configured, else 1GiB',
-    },
+    ...WORK_OPTIONS,
     'dry-run': { type: 'flag', description: 'Only show what would be archived' },
     json: { type: 'flag', description: 'Print JSON' },
   },

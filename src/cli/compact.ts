@@ -6,7 +6,7 @@ import { UserError } from '../errors.ts';
 import type { ObjectsOptions } from '../exporters/objects/objects.ts';
 import { claimPlace } from '../exporters/objects/owner.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
-import { durationOf, memoryOf } from './archive-options.ts';
+import { durationOf, memoryOf, WORK_OPTIONS } from './archive-options.ts';
 import { findArchiveOptions, findObjectsOptions, keyOfObject, openPlace } from './archive-place.ts';
 import { noteExpired, type WorkPlace, withArchiveSession, withArchiveWork } from './archive-work.ts';
 import type { Call, Command, ExitCode } from './command.ts';
@@ -30,18 +30,7 @@ export const compactCommand: Command = {
       description: 'Only requests that arrived this long ago',
       otherwise: 'as configured, else 1h',
     },
-    keep: {
-      type: 'text',
-      value: 'DURATION',
-      description: 'Remove files of days that ended this long ago',
-      otherwise: 'as configured, else never',
-    },
-    memory: {
-      type: 'text',
-      value: 'SIZE',
-      description: 'Memory for sorting; the rest is in files',
-      otherwise: 'as configured, else 1GiB',
-    },
+    ...WORK_OPTIONS,
     'dry-run': { type: 'flag', description: 'Only show what would be published' },
     json: { type: 'flag', description: 'Print JSON' },
   },

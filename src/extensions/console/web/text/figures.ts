@@ -1,5 +1,6 @@
 /** Numbers for people, in the form of the command line: durations, counts, money. */
 import type { Count } from '../../../../pdata/exact-json.ts';
+import { shortBytes, shortCount, shortDuration, trimZeros } from '../../../../pdata/short-numbers.ts';
 
 const NS_PER_MS = 1_000_000;
 const SECOND_MS = 1_000;
@@ -17,17 +18,7 @@ export function took(ns: Known<string | number>): string {
   return ns === null || ns === undefined ? UNKNOWN : tookMs(Number(ns) / NS_PER_MS);
 }
 
-export function tookMs(ms: Known<number>): string {
-  if (ms === null || ms === undefined) return UNKNOWN;
-  if (ms === 0) return '0';
-  if (ms < 1) return `${Math.max(1, Math.round(ms * 1000))}µs`;
-  if (ms < 10) return `${trim(ms.toFixed(1))}ms`;
-  if (ms < SECOND_MS) return `${Math.round(ms)}ms`;
-  if (ms < MINUTE_MS) return `${trim((ms / SECOND_MS).toFixed(ms < 10 * SECOND_MS ? 2 : 1))}s`;
-  if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)}m${two(Math.floor((ms % MINUTE_MS) / SECOND_MS))}s`;
-  if (ms < DAY_MS) return `${Math.floor(ms / HOUR_MS)}h${two(Math.floor((ms % HOUR_MS) / MINUTE_MS))}m`;
-  return `${Math.floor(ms / DAY_MS)}d${two(Math.floor((ms % DAY_MS) / HOUR_MS))}h`;
-}
+export const tookMs = (ms: Known<number>): string => (ms === null || ms === undefined ? UNKNOWN : shortDuration(ms));
 
 /** An age in its largest unit; "now" when the clock of the sender is ahead. */
 export function age(ms: number): string {
@@ -38,24 +29,9 @@ export function age(ms: number): string {
   return `${Math.floor(ms / DAY_MS)} d`;
 }
 
-const UNITS = [
-  [1e18, 'E'],
-  [1e15, 'P'],
-  [1e12, 'T'],
-  [1e9, 'G'],
-  [1e6, 'M'],
-  [1e3, 'k'],
-] as const;
-
 /** 950, 1.2k, 15k, 3.4M. Beside it, `exactly` has all digits. */
-export function count(exact: Known<Count>): string {
-  if (exact === null || exact === undefined) return UNKNOWN;
-  const value = Number(exact);
-  for (const [size, letter] of UNITS) {
-    if (value >= size) return `${trim((value / size).toFixed(value < 10 * size ? 1 : 0))}${letter}`;
-  }
-  return String(value);
-}
+export const count = (exact: Known<Count>): string =>
+  exact === null || exact === undefined ? UNKNOWN : shortCount(Number(exact));
 
 const grouped = new Intl.NumberFormat('en');
 
@@ -71,9 +47,9 @@ export function cost(exact: Known<string | number>): string {
   const value = Number(exact);
   if (value === 0) return '$0';
   if (value >= 1) return `$${grouped2.format(value)}`;
-  if (value >= 0.01) return `$${trim(value.toFixed(4))}`;
+  if (value >= 0.01) return `$${trimZeros(value.toFixed(4))}`;
   const zeros = Math.floor(-Math.log10(value));
-  return `$${trim(value.toFixed(Math.min(8, zeros + SMALL_DIGITS)))}`;
+  return `$${trimZeros(value.toFixed(Math.min(8, zeros + SMALL_DIGITS)))}`;
 }
 
 /** All stored digits. */
@@ -98,24 +74,8 @@ export const tokensOf = (sums: TokenSums, write = count): string =>
 /** Of `tokensOf`, for a title. */
 export const exactTokens = (sums: TokenSums): string => tokensOf(sums, exactly);
 
-const BYTES = [
-  [2 ** 40, 'TiB'],
-  [2 ** 30, 'GiB'],
-  [2 ** 20, 'MiB'],
-  [2 ** 10, 'KiB'],
-] as const;
-
-export function bytes(size: Known<number | string>): string {
-  if (size === null || size === undefined) return UNKNOWN;
-  const value = Number(size);
-  for (const [unit, name] of BYTES) {
-    if (value >= unit) return `${trim((value / unit).toFixed(value < 10 * unit ? 1 : 0))} ${name}`;
-  }
-  return `${value} B`;
-}
+export const bytes = (size: Known<number | string>): string =>
+  size === null || size === undefined ? UNKNOWN : shortBytes(Number(size));
 
 /** `1 span`, `2 spans`. */
 export const plural = (value: number, word: string): string => `${exactly(value)} ${word}${value === 1 ? '' : 's'}`;
-
-const trim = (digits: string): string => (digits.includes('.') ? digits.replace(/\.?0+$/u, '') : digits);
-const two = (value: number): string => String(value).padStart(2, '0');

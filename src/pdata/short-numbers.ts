@@ -1,0 +1,48 @@
+/** Numbers in few characters for people, as the command line and the console show them: durations, counts, sizes. */
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+const THOUSANDS = [
+  [1e18, 'E'],
+  [1e15, 'P'],
+  [1e12, 'T'],
+  [1e9, 'G'],
+  [1e6, 'M'],
+  [1e3, 'k'],
+] as const;
+const BYTES = [
+  [2 ** 40, ' TiB'],
+  [2 ** 30, ' GiB'],
+  [2 ** 20, ' MiB'],
+  [2 ** 10, ' KiB'],
+] as const;
+
+/** 350µs, 1.5ms, 12s, 2m05s, 3d04h. */
+export function shortDuration(ms: number): string {
+  if (ms === 0) return '0';
+  if (ms < 1) return `${Math.max(1, Math.round(ms * 1000))}µs`;
+  if (ms < 10) return `${trimZeros(ms.toFixed(1))}ms`;
+  if (ms < SECOND_MS) return `${Math.round(ms)}ms`;
+  if (ms < MINUTE_MS) return `${trimZeros((ms / SECOND_MS).toFixed(ms < 10 * SECOND_MS ? 2 : 1))}s`;
+  if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)}m${two(Math.floor((ms % MINUTE_MS) / SECOND_MS))}s`;
+  if (ms < DAY_MS) return `${Math.floor(ms / HOUR_MS)}h${two(Math.floor((ms % HOUR_MS) / MINUTE_MS))}m`;
+  return `${Math.floor(ms / DAY_MS)}d${two(Math.floor((ms % DAY_MS) / HOUR_MS))}h`;
+}
+
+/** 950, 1.2k, 15k, 3.4M. */
+export const shortCount = (count: number): string => inUnits(count, THOUSANDS) ?? String(count);
+
+/** 8 KiB, 1.2 MiB, 34 GiB. */
+export const shortBytes = (bytes: number): string => inUnits(bytes, BYTES) ?? `${bytes} B`;
+
+function inUnits(value: number, units: readonly (readonly [number, string])[]): string | null {
+  for (const [size, unit] of units) {
+    if (value >= size) return `${trimZeros((value / size).toFixed(value < 10 * size ? 1 : 0))}${unit}`;
+  }
+  return null;
+}
+
+/** Without the zeros at the end of a decimal fraction. */
+export const trimZeros = (digits: string): string => (digits.includes('.') ? digits.replace(/\.?0+$/u, '') : digits);
+const two = (value: number): string => String(value).padStart(2, '0');
