@@ -15,6 +15,7 @@ import { type CaptureOptions, CaptureSettings, storedSettings } from './capture.
 import { ContentLists, SymbolPolicies } from './content-policy.ts';
 import { ContentRemoval, dropCredentials } from './content-removal.ts';
 import { BatchRedaction } from './redaction/batch-redaction.ts';
+import { Hints } from './redaction/hints.ts';
 import { PRESET_NAMES } from './redaction/presets.ts';
 import type { Redactor } from './redaction/redactor.ts';
 import { compileRules, MAX_PATTERN_LENGTH, MAX_RULES, type RedactOption } from './redaction/rules.ts';
@@ -38,6 +39,7 @@ class Privacy implements Processor {
   readonly #pipeline: string | undefined;
   #lists: ContentLists | null = null;
   readonly #redactor: Redactor | null;
+  readonly #hints: Hints | null;
   readonly #replaced: Counter;
   readonly #policies = new WeakMap<Tables, SymbolPolicies>();
   readonly #redactions = new WeakMap<Tables, BatchRedaction>();
@@ -47,6 +49,7 @@ class Privacy implements Processor {
     this.#capabilities = host.capabilities;
     this.#pipeline = host.pipeline;
     this.#redactor = compileRules(options.redact, `processors.${host.id}.redact`, () => processorMsOf(host));
+    this.#hints = this.#redactor === null ? null : new Hints(this.#redactor);
     this.#replaced = host.meter.counter('sluice_redactions', 'Texts replaced by the rules of the privacy processor.');
   }
 
@@ -65,12 +68,12 @@ class Privacy implements Processor {
     yield* dropCredentials(batch, policies);
     const capturesAll = yield* this.#decide(batch);
     if (!capturesAll) yield* new ContentRemoval(batch, this.#contentLists(), policies).run();
-    if (this.#redactor !== null) yield* this.#redact(batch, this.#redactor);
+    if (this.#redactor !== null && this.#hints !== null) yield* this.#redact(batch, this.#redactor, this.#hints);
   }
 
   /** Runs after content removal, because a replacement could hide a sign of a dialect. */
-  *#redact(batch: Batch, redactor: Redactor): Steps {
-    const redaction = this.#redactions.get(batch.tables) ?? new BatchRedaction(redactor, batch.tables);
+  *#redact(batch: Batch, redactor: Redactor, hints: Hints): Steps {
+    const redaction = this.#redactions.get(batch.tables) ?? new BatchRedaction(redactor, hints, batch.tables);
     this.#redactions.set(batch.tables, redaction);
     yield* redaction.run(batch);
     redactor.takeCounts((rule, count) => this.#replaced.add(count, { rule: rule.name }));

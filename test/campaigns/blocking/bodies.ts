@@ -151,8 +151,22 @@ function histogramBounds(share: number): Buffer {
   return field(1, field(2, field(2, Buffer.concat([field(1, 'a'), field(9, histogram)]))));
 }
 
+/** Some bytes shorter than a whole body. */
+const repeatedText = (part: string): string => part.repeat(Math.floor((ROOM - 64) / Buffer.byteLength(part)));
+
 function redaction(part: string): Buffer {
-  return requestOf(spanOf(attribute('note', text(part.repeat(Math.floor(ROOM / part.length))))));
+  return requestOf(spanOf(attribute('note', text(repeatedText(part)))));
+}
+
+/** One text that begins with `begin` and goes on with `part`. */
+function redactionOfRun(begin: string, part: string): Buffer {
+  return requestOf(spanOf(attribute('note', text(begin + repeatedText(part)))));
+}
+
+/** The same text as an element of a list. */
+function redactionOfElement(part: string): Buffer {
+  const element = field(1, text(repeatedText(part)));
+  return requestOf(spanOf(attribute('note', field(5, element))));
 }
 
 function redactionOfMany(part: string): Buffer {
@@ -178,6 +192,45 @@ const traces = (name: string, make: Blocking['make'], encoding: Blocking['encodi
   encoding,
   make,
 });
+
+/** Repeated parts of one text. */
+const REDACTED_PARTS = [
+  'alpha',
+  'TCK-12345',
+  '\\u0041',
+  '\\',
+  '%41',
+  '\uff21',
+  '-----BEGIN PRIVATE KEY----- ',
+  '://a:b',
+  '+1 2 3',
+  'fe80:',
+  '1.2.3.',
+  'eyJa.',
+];
+/** Tokens and numbers that do not end. */
+const REDACTED_RUNS: readonly (readonly [begin: string, part: string])[] = [
+  ['', '4'],
+  ['', 'a'],
+  ['authorization: ', 'a='],
+  ['eyJ', 'a'],
+  ['eyJaaaaaaaaaaaa.', 'a'],
+  ['eyJaaaaaaaaaaaa.aaaaaaa.', 'a'],
+  ['whsec_', 'a+'],
+  ['hooks.slack.com/services/', 'a/'],
+  ['-----BEGIN PRIVATE KEY-----', 'a'],
+  ['alpha', '1'],
+];
+/** Repeated parts of an element of a list: it is rendered as JSON. */
+const REDACTED_ELEMENTS = [
+  '"',
+  '\\',
+  'sk-ant-api03-',
+  '"anna@example.org',
+  '\u0001@',
+  '\\u0041@',
+  '4111 1111 1111 1111 ',
+];
 
 export const BODIES: readonly Blocking[] = [
   traces('spans of as many traces', (share) => ofTraces(spanOf(NO_BYTES), share)),
@@ -211,6 +264,13 @@ export const BODIES: readonly Blocking[] = [
   traces('redaction: emails that are found', () => redaction('anna@example.org ')),
   traces('redaction: api keys', () => redaction('sk-ant-api03-')),
   traces('redaction: numbers', () => redaction('4111 1111 1111 1111 ')),
+  ...REDACTED_PARTS.map((part) => traces(`redaction: ${JSON.stringify(part)}`, () => redaction(part))),
+  ...REDACTED_RUNS.map(([begin, part]) =>
+    traces(`redaction: a run after ${JSON.stringify(begin)} of ${part}`, () => redactionOfRun(begin, part)),
+  ),
+  ...REDACTED_ELEMENTS.map((part) =>
+    traces(`redaction: element of ${JSON.stringify(part)}`, () => redactionOfElement(part)),
+  ),
   traces('redaction: many short texts', () => redactionOfMany('anna@example.org')),
   traces('redaction: nested texts', () => {
     const one = field(1, text('anna@example.org'));

@@ -8,6 +8,7 @@ import { finish } from '../../../src/pdata/steps.ts';
 import { INPUT_BASE } from '../../../src/pdata/layout.ts';
 import { Intake } from '../../../src/pdata/index-body.ts';
 import { KEY_FORMS } from '../../../src/processors/privacy/redaction/api-keys.ts';
+import { Hints } from '../../../src/processors/privacy/redaction/hints.ts';
 import { PRESET_NAMES, type PresetName, PRESETS } from '../../../src/processors/privacy/redaction/presets.ts';
 import { EVERY_RULE } from '../../../src/processors/privacy/redaction/redactor.ts';
 import { compileRules } from '../../../src/processors/privacy/redaction/rules.ts';
@@ -45,7 +46,7 @@ const redactor = compileRules(
 );
 const { tables } = new Intake();
 const { memory } = tables;
-const candidates = redactor === null ? null : new Candidates(redactor);
+const candidates = redactor === null ? null : new Candidates(new Hints(redactor));
 
 function expected(body: string): number[] {
   const blocks = Array.from({ length: Math.ceil(body.length / BLOCK) }, () => 0);
@@ -160,7 +161,7 @@ t.test('many rules share the last bit', async (t) => {
     Array.from({ length: 40 }, (_, index) => ({ name: `rule${index}`, pattern: `K${index}-`, replacement: '' })),
     'redact',
   );
-  const shared = many === null ? null : new Candidates(many);
+  const shared = many === null ? null : new Candidates(new Hints(many));
   for (const [rule, bit] of [
     [0, 0],
     [29, 29],
@@ -194,7 +195,7 @@ t.test(
       'redact',
     );
     if (rules === null) throw new Error('no rules');
-    const hints = new Candidates(rules);
+    const hints = new Candidates(new Hints(rules));
     const keys = KEY_FORMS.flatMap(({ begins, parts }) =>
       begins.map((begin) => begin + parts.map(({ after = '', least }) => after + '1'.repeat(least)).join('')),
     );

@@ -163,6 +163,23 @@ t.test('a JSON text with many finds is replaced whole', async (t) => {
   t.ok(cleaned === JSON.stringify({ a: 1, values: values('[name]') }));
 });
 
+t.test('a long string of a JSON text is read and written in pieces', async (t) => {
+  const replacer = {
+    text: (value: string) => value,
+    *longText(value: string) {
+      yield;
+      return value.replaceAll('anna', '[name]');
+    },
+    number: (written: string) => written,
+  };
+  for (const part of ['"', '\\', '\\"', '\u0001', 'é😀', '\ud83d', '\udc00', 'a"b\\c\n']) {
+    const values = (name: string): string[] =>
+      ['', 'x'].map((before) => before + part.repeat(Math.ceil(1_100_000 / JSON.stringify(part).length)) + name);
+    const cleaned = finish(redactJson(JSON.stringify({ a: values('anna') }), replacer));
+    t.ok(cleaned === JSON.stringify({ a: values('[name]') }), JSON.stringify(part));
+  }
+});
+
 t.test('every character of a decoded form keeps its position', async (t) => {
   const raw = 'a\\u0040b%40c\u200b＠d\\\\u0040';
   const forms = formsOf(raw);

@@ -67,11 +67,40 @@ t.test('a scan in pieces finds what a scan at once finds', async (t) => {
     fc.property(fc.constantFrom(...PRESET_NAMES), text, fc.integer({ min: 1, max: 7 }), (name, text, piece) => {
       const { scan } = PRESETS[name];
       const found: number[] = [];
-      for (let at = 0; at < text.length; ) at = scan(text, at, Math.min(at + piece, text.length), found);
+      for (let at = 0; at < text.length; ) at = scan(text, at, Math.min(at + piece, text.length), found, []);
       t.same(found, scanAll(scan, text), `${name} ${text}`);
     }),
     { numRuns: cases(5000) },
   );
+});
+
+t.test('a secret of any length is found whole, in steps of bounded length', async (t) => {
+  const long = (part: string): string => part.repeat(Math.ceil(MIB / part.length));
+  const secrets: readonly (readonly [before: string, secret: string])[] = [
+    ['', `sk-${long('a1-')}`],
+    ['', `whsec_${long('a+')}`],
+    ['', `hooks.slack.com/services/${long('a/')}`],
+    ['', `slc_12345678_${long('a')}`],
+    ['Authorization: ', long('a=')],
+    ['bearer ', long('a.')],
+    ['', `eyJhbGciOiJI.${long('a')}.c2ln`],
+    ['', `eyJhbGciOiJI.cGF5bG9h.${long('a')}`],
+  ];
+  const redactor = compileRules(ALL_PRESETS, 'redact');
+  for (const [before, secret] of secrets) {
+    const steps = redactor?.clean(`${before}${secret} next`) ?? never();
+    let count = 0;
+    let step = steps.next();
+    for (; step.done === false; step = steps.next()) count++;
+    t.match(step.value, /^\S* ?\[\w+\] next$/, secret.slice(0, 20));
+    t.ok(count > 8, `${count} steps`);
+  }
+});
+
+t.test('a number of any length ends no search', async (t) => {
+  const redactor = compileRules(ALL_PRESETS, 'redact');
+  const digits = '4'.repeat(MIB);
+  t.equal(finish(redactor?.clean(`${digits} 4111 1111 1111 1111`) ?? never()), `${digits} [credit_cards]`);
 });
 
 t.test('addresses are those that node:net accepts', async (t) => {

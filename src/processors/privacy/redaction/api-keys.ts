@@ -9,10 +9,13 @@ import {
   DASH,
   DIGIT,
   DOT,
+  endOfMixedRun,
   endOfRun,
   HEX,
   HEX_LOWER,
   LETTER,
+  LONGEST_RUN,
+  type Run,
   type Scan,
   UPPER,
   WORD,
@@ -24,6 +27,7 @@ interface Part {
   /** Characters beside those of the classes. */
   readonly also?: string;
   readonly least: number;
+  /** Left out: any number. Only the last part of a form may leave it out. */
   readonly most?: number;
   /** The separator before this part. */
   readonly after?: string;
@@ -36,7 +40,6 @@ interface KeyForm {
   readonly needsDigit?: boolean;
 }
 
-const ANY = Number.POSITIVE_INFINITY;
 /** A required digit is searched for in this many characters and the next one. */
 const DIGIT_WITHIN = 40;
 const LOWER_HEX = DIGIT | HEX_LOWER;
@@ -150,18 +153,19 @@ function beginningsByFirst(): (readonly Beginning[] | undefined)[] {
 }
 
 /** A key starts at the beginning of a word. */
-export const scanApiKeys: Scan = (text, from, end, found) => {
+export const scanApiKeys: Scan = (text, from, end, found, cut) => {
   let at = from;
   let before = at === 0 ? 0 : classOf(text.charCodeAt(at - 1));
   while (at < end) {
     const code = text.charCodeAt(at);
     const beginnings = (before & ALPHANUMERIC) === 0 && code < 128 ? BY_FIRST[code] : undefined;
-    const to = beginnings === undefined ? -1 : keyAt(text, at, beginnings);
+    const to = beginnings === undefined ? -1 : keyAt(text, at, beginnings, cut);
     if (to < 0) {
       before = classOf(code);
       at++;
     } else {
       found.push(at, to);
+      if (cut.length > 0) return to;
       before = classOf(text.charCodeAt(to - 1));
       at = to;
     }
@@ -169,33 +173,27 @@ export const scanApiKeys: Scan = (text, from, end, found) => {
   return at;
 };
 
-function keyAt(text: string, at: number, beginnings: readonly Beginning[]): number {
+function keyAt(text: string, at: number, beginnings: readonly Beginning[], cut: Run[]): number {
   for (const { text: begin, form: keyForm } of beginnings) {
     if (!text.startsWith(begin, at)) continue;
-    const to = endOfParts(text, at + begin.length, keyForm);
+    const to = endOfParts(text, at + begin.length, keyForm, cut);
     if (to >= 0) return to;
   }
   return -1;
 }
 
-function endOfParts(text: string, from: number, { parts, needsDigit }: KeyForm): number {
+function endOfParts(text: string, from: number, { parts, needsDigit }: KeyForm, cut: Run[]): number {
   if (needsDigit === true && !hasDigit(text, from)) return -1;
   let at = from;
-  for (const { classes, also, least, most = ANY, after = '' } of parts) {
+  for (const { classes, also = '', least, most = LONGEST_RUN, after = '' } of parts) {
     if (!text.startsWith(after, at)) return -1;
     at += after.length;
-    const to = also === undefined ? endOfRun(text, at, classes, most) : endOfMixedRun(text, at, classes, also);
+    const to = also === '' ? endOfRun(text, at, classes, most) : endOfMixedRun(text, at, { classes, also });
     if (to - at < least) return -1;
+    if (to - at === LONGEST_RUN) cut.push({ classes, also });
     at = to;
   }
   return at;
-}
-
-function endOfMixedRun(text: string, from: number, classes: number, also: string): number {
-  for (let at = from; ; at++) {
-    at = endOfRun(text, at, classes);
-    if (at >= text.length || !also.includes(text.charAt(at))) return at;
-  }
 }
 
 function hasDigit(text: string, from: number): boolean {

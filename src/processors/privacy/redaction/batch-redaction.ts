@@ -15,6 +15,7 @@ import { type JsonReplacer, redactJson } from './json-text.ts';
 import { KeyRedaction, UNCLEANABLE } from './key-redaction.ts';
 import { EVERY_RULE, LONG_TEXT, type Redactor } from './redactor.ts';
 import { Candidates } from './candidates.ts';
+import type { Hints } from './hints.ts';
 
 /** The limit of the environment processor. */
 const MAX_ENVIRONMENT = 255;
@@ -29,10 +30,11 @@ export class BatchRedaction {
   readonly #candidates: Candidates;
   readonly #keys: KeyRedaction;
 
-  constructor(redactor: Redactor, tables: Tables) {
+  /** `hints`: of the same redactor. */
+  constructor(redactor: Redactor, hints: Hints, tables: Tables) {
     this.#redactor = redactor;
     this.#tables = tables;
-    this.#candidates = new Candidates(redactor);
+    this.#candidates = new Candidates(hints);
     this.#keys = new KeyRedaction(redactor, tables);
   }
 

@@ -7,51 +7,28 @@ import type { Tables } from '../../../pdata/batch.ts';
 import { BODY_START, MASK_WORDS, MAX_BODY, PrefixSearch } from '../../../pdata/prefix-search.ts';
 import type { Memory } from '../../../pdata/memory.ts';
 import type { Steps } from '../../../pdata/steps.ts';
-import { RESPELLINGS } from './canonical.ts';
-import { fitting, type LiteralPrefix, LiteralPrefixes } from './literal-prefixes.ts';
-import { EVERY_RULE, type Redactor } from './redactor.ts';
-import type { Hint } from './rule.ts';
+import type { Hints, Sign } from './hints.ts';
+import { fitting, type LiteralPrefix } from './literal-prefixes.ts';
+import { EVERY_RULE } from './redactor.ts';
 
 /** A block of 32 bytes has one entry. */
 const BLOCK_BITS = 5;
 const WORD_BITS = 32;
 
-/** What a literal prefix stands for. */
-interface Sign {
-  /** Bits of its rules. */
-  readonly rules: number;
-  readonly rest: Hint['rest'];
-}
-
 /** Bytes between two steps: a multiple of the 16 that the search takes at once, so that no place is left out. */
 const SEARCHED_BYTES = 1_048_576;
 
 export class Candidates {
-  readonly #prefixes: LiteralPrefixes;
-  /** By prefix. */
-  readonly #signs: readonly Sign[];
+  readonly #hints: Hints;
   /** By prefix: it cannot begin before this address. */
   readonly #passed: Float64Array;
-  /** Bits of the rules without a hint: they run on every text. */
-  readonly #always: number;
   #blocks = new Uint32Array(0);
   #end = BODY_START;
   #any = 0;
 
-  constructor(redactor: Redactor) {
-    const hints: [rules: number, hint: Hint][] = [[EVERY_RULE, RESPELLINGS]];
-    let always = 0;
-    redactor.rules.forEach(({ hint }, index) => {
-      if (hint === null) always |= redactor.bitOf(index);
-      else hints.push([redactor.bitOf(index), hint]);
-    });
-    this.#prefixes = new LiteralPrefixes(hints.flatMap(([, { prefixes }]) => prefixes));
-    this.#signs = hints.flatMap(([rules, { prefixes, rest }]) => {
-      const sign: Sign = { rules, rest };
-      return prefixes.map(() => sign);
-    });
-    this.#passed = new Float64Array(this.#signs.length);
-    this.#always = always;
+  constructor(hints: Hints) {
+    this.#hints = hints;
+    this.#passed = new Float64Array(hints.signs.length);
   }
 
   /** Searches the body of a request. */
@@ -60,10 +37,10 @@ export class Candidates {
     if (this.#blocks.length < size) this.#blocks = new Uint32Array(Math.min(size * 2, (MAX_BODY >>> BLOCK_BITS) + 1));
     else this.#blocks.fill(0, 0, size);
     this.#end = BODY_START + length;
-    this.#any = this.#always;
+    this.#any = this.#hints.always;
     this.#passed.fill(0);
     const search = new PrefixSearch(memory, kernels);
-    search.load(this.#prefixes.buckets, this.#prefixes.bytes);
+    search.load(this.#hints.prefixes.buckets, this.#hints.prefixes.bytes);
     for (let at = BODY_START; at < this.#end; ) {
       at = search.run(at, Math.min(at + SEARCHED_BYTES, this.#end));
       for (let place = 0; place < search.count; place++) this.#tryPlace(search, place, memory);
@@ -79,7 +56,7 @@ export class Candidates {
       while (mask !== 0) {
         const highest = WORD_BITS - 1 - Math.clz32(mask);
         mask &= ~(1 << highest);
-        for (const prefix of this.#prefixes.of(word * WORD_BITS + highest))
+        for (const prefix of this.#hints.prefixes.of(word * WORD_BITS + highest))
           this.#try(prefix, at - prefix.fingerprint, memory);
       }
     }
@@ -97,7 +74,7 @@ export class Candidates {
     if (from < BODY_START || from + sets.length > this.#end) return;
     const block = (from - BODY_START) >>> BLOCK_BITS;
     const known = this.#blocks[block] as number;
-    const { rules, rest } = this.#signs[number] as Sign;
+    const { rules, rest } = this.#hints.signs[number] as Sign;
     if ((known & rules) === rules) return;
     if (rest?.(memory.bytes, from, this.#end) === false) return;
     this.#blocks[block] = known | rules;
@@ -113,7 +90,7 @@ export class Candidates {
   at(offset: number, length: number): number {
     if (length === 0) return 0;
     if (offset < BODY_START || offset >= this.#end) return EVERY_RULE;
-    let bits = this.#always;
+    let bits = this.#hints.always;
     const last = (offset + length - 1 - BODY_START) >>> BLOCK_BITS;
     for (let block = (offset - BODY_START) >>> BLOCK_BITS; block <= last; block++)
       bits |= this.#blocks[block] as number;

@@ -19,7 +19,7 @@ const ZERO = 0x30;
 export const scanCards: Scan = (text, from, end, found) => {
   let at = from;
   // No number begins inside a group of digits that began before.
-  if (at > 0 && isDigit(text.charCodeAt(at - 1))) at = endOfGroup(text, at);
+  if (at > 0 && isDigit(text.charCodeAt(at - 1))) at = endOfGroup(text, at, end);
   while (at < end) {
     if (!isDigit(text.charCodeAt(at))) {
       at++;
@@ -27,7 +27,7 @@ export const scanCards: Scan = (text, from, end, found) => {
     }
     const to = cardAt(text, at);
     if (to > 0) found.push(at, to);
-    at = to > 0 ? to : endOfGroup(text, at);
+    at = to > 0 ? to : endOfGroup(text, at, end);
   }
   return at;
 };
@@ -90,9 +90,9 @@ function afterSeparators(text: string, from: number): number {
   return -1;
 }
 
-function endOfGroup(text: string, from: number): number {
+function endOfGroup(text: string, from: number, end: number): number {
   let at = from;
-  while (isDigit(text.charCodeAt(at))) at++;
+  while (at < end && isDigit(text.charCodeAt(at))) at++;
   return at;
 }
 

@@ -17,10 +17,15 @@ export interface JsonReplacer {
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+const SMALL_U = 0x75;
+const LONG_ESCAPE = '\\u0000'.length;
+const SHORT_ESCAPE = '\\n'.length;
 const NUMBER = /-?\d[\d.eE+-]*/y;
 
 /** Characters between two steps. */
 const STEP = 65_536;
+/** Characters of a long string that are parsed or written in one step. */
+const PIECE = 1_048_576;
 /** Parts that are joined in one step. */
 const JOINED_PARTS = 4096;
 
@@ -31,8 +36,8 @@ export function* redactJson(json: string, replacer: JsonReplacer): Steps<string 
   const taken = new Map<string, number>();
   let copied = 0;
   let at = 0;
-  const put = (from: number, to: number, value: string): void => {
-    parts.push(json.slice(copied, from), JSON.stringify(value));
+  const put = (from: number, to: number, quoted: string): void => {
+    parts.push(json.slice(copied, from), quoted);
     copied = to;
   };
   let pause = STEP;
@@ -47,18 +52,21 @@ export function* redactJson(json: string, replacer: JsonReplacer): Steps<string 
     }
     const code = json.charCodeAt(at);
     if (code === QUOTE) {
-      const end = endOfString(json, at);
-      const value = JSON.parse(json.slice(at, end)) as string;
+      const short = endOfShort(json, at);
+      const { value, end } = short === null ? yield* parseInSteps(json, at + 1) : parse(json, at, short);
       const replaced = value.length > LONG_TEXT ? yield* replacer.longText(value) : replacer.text(value);
       if (replaced === null) return null;
-      if (replaced !== value) put(at, end, json.charAt(end) === ':' ? unique(replaced, taken) : replaced);
+      if (replaced !== value) {
+        const next = json.charAt(end) === ':' ? unique(replaced, taken) : replaced;
+        put(at, end, next.length > LONG_TEXT ? yield* quoteInSteps(next) : JSON.stringify(next));
+      }
       at = end;
     } else if (isDigit(code)) {
       NUMBER.lastIndex = at;
       const written = NUMBER.exec(json)?.[0] ?? '';
       const replaced = replacer.number(written);
       if (replaced === null) return null;
-      if (replaced !== written) put(at, at + written.length, replaced);
+      if (replaced !== written) put(at, at + written.length, JSON.stringify(replaced));
       at += Math.max(written.length, 1);
     } else {
       at++;
@@ -76,11 +84,65 @@ export function unique(key: string, taken: Map<string, number>): string {
   return count === 1 ? key : `${key}#${count}`;
 }
 
-function endOfString(json: string, begin: number): number {
+interface Parsed {
+  readonly value: string;
+  /** The position after the closing quote. */
+  readonly end: number;
+}
+
+const parse = (json: string, begin: number, end: number): Parsed => ({
+  value: JSON.parse(json.slice(begin, end)) as string,
+  end,
+});
+
+/** The same for a string of any length; `from`: the position after the opening quote. */
+function* parseInSteps(json: string, from: number): Steps<Parsed> {
+  const pieces: string[] = [];
+  let at = from;
+  while (at < json.length && json.charCodeAt(at) !== QUOTE) {
+    const to = endOfPiece(json, at);
+    pieces.push(JSON.parse(`"${json.slice(at, to)}"`) as string);
+    at = to;
+    yield;
+  }
+  return { value: pieces.join(''), end: at + 1 };
+}
+
+/** The end of the string, or a position between two of its characters. */
+function endOfPiece(json: string, from: number): number {
+  const limit = Math.min(from + PIECE, json.length);
+  let at = from;
+  while (at < limit) {
+    const code = json.charCodeAt(at);
+    if (code === QUOTE) return at;
+    if (code !== BACKSLASH) at++;
+    else at += json.charCodeAt(at + 1) === SMALL_U ? LONG_ESCAPE : SHORT_ESCAPE;
+  }
+  return at;
+}
+
+/** The string as JSON. */
+function* quoteInSteps(value: string): Steps<string> {
+  const pieces: string[] = [];
+  for (let at = 0; at < value.length; ) {
+    let to = Math.min(at + PIECE, value.length);
+    // Half of a surrogate pair would be written as an escape.
+    if (to < value.length && isFirstHalf(value.charCodeAt(to - 1))) to--;
+    pieces.push(JSON.stringify(value.slice(at, to)).slice(1, -1));
+    at = to;
+    yield;
+  }
+  return `"${pieces.join('')}"`;
+}
+
+const isFirstHalf = (code: number): boolean => code >= 0xd800 && code <= 0xdbff;
+
+/** The position after the closing quote; null for a string of more than `LONG_TEXT` characters. */
+function endOfShort(json: string, begin: number): number | null {
   let at = begin + 1;
   for (;;) {
     const quote = json.indexOf('"', at);
-    if (quote < 0) return json.length;
+    if (quote < 0 || quote - begin > LONG_TEXT) return null;
     let slashes = 0;
     while (json.charCodeAt(quote - 1 - slashes) === BACKSLASH) slashes++;
     at = quote + 1;

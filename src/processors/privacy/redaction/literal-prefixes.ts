@@ -32,18 +32,28 @@ export class LiteralPrefixes {
   /** By bit of the mask. Several prefixes share a bit when there are more of them than bits. */
   readonly #byBit: LiteralPrefix[][] = Array.from({ length: PREFIX_MASK_BITS }, () => []);
 
+  readonly #atoms = new Map<string, ByteSet>();
+
   /** Texts as `Hint.prefixes` has them. */
   constructor(texts: readonly string[]) {
     this.buckets = bucketTables(texts.map((text, number) => this.#add(text, number)));
   }
 
   #add(text: string, number: number): Three {
-    const sets = (text.match(ATOM) ?? []).map(bytesOf);
+    const sets = (text.match(ATOM) ?? []).map((atom) => this.#bytesOf(atom));
     const fingerprint = rarestPlace(sets);
     const bit = number % PREFIX_MASK_BITS;
     for (let place = 0; place < PREFIX_BYTES; place++) this.#addBit(bit, place, sets[fingerprint + place] ?? ANYTHING);
     this.#byBit[bit]?.push({ number, sets, fingerprint, isUniform: isUniform(sets) });
     return threeAt(sets, fingerprint);
+  }
+
+  #bytesOf(atom: string): ByteSet {
+    const known = this.#atoms.get(atom);
+    if (known !== undefined) return known;
+    const bytes = bytesOf(atom);
+    this.#atoms.set(atom, bytes);
+    return bytes;
   }
 
   #addBit(bit: number, place: number, set: ByteSet): void {

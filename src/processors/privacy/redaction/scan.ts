@@ -4,28 +4,50 @@
  */
 import type { Ranges } from './rule.ts';
 
+/** Characters that may follow in a secret of any length. */
+export interface Run {
+  readonly classes: number;
+  /** Characters beside those of the classes. */
+  readonly also: string;
+}
+
 /**
  * Finds what begins at `at` or later and before `end`, and adds start and end of each range. Returns the position at
- * which to continue; it is beyond `end` when a range ends there.
+ * which to continue; it is beyond `end` when a range ends there. A range of any length may be cut: then the last range
+ * ends at the returned position, and `cut` receives what may follow in it.
  */
-export type Scan = (text: string, at: number, end: number, found: number[]) => number;
+export type Scan = (text: string, at: number, end: number, found: number[], cut: Run[]) => number;
 
 /** All ranges of a text. */
 export function scanAll(scan: Scan, text: string): Ranges {
   const found: number[] = [];
-  for (let at = 0; at < text.length; ) at = scan(text, at, text.length, found);
+  const cut: Run[] = [];
+  for (let at = 0; at < text.length; ) at = advance(scan, text, at, text.length, found, cut);
   return found;
 }
 
 /** Characters between two steps of a scan. */
 const STEP = 262_144;
+/** A longer run is cut. */
+export const LONGEST_RUN = 65_536;
 
 /** The same in steps. */
 export function* scanInSteps(scan: Scan, text: string, found: number[]): Generator<void> {
+  const cut: Run[] = [];
   for (let at = 0; at < text.length; ) {
-    at = scan(text, at, Math.min(at + STEP, text.length), found);
+    at = advance(scan, text, at, Math.min(at + STEP, text.length), found, cut);
     yield;
   }
+}
+
+/** Scans up to `end`, or extends the range that was cut. */
+function advance(scan: Scan, text: string, at: number, end: number, found: number[], cut: Run[]): number {
+  const run = cut.pop();
+  if (run === undefined) return scan(text, at, end, found, cut);
+  const to = endOfMixedRun(text, at, run, end - at);
+  found[found.length - 1] = to;
+  if (to === end) cut.push(run);
+  return to;
 }
 
 // Classes of ASCII characters, as bits.
@@ -66,11 +88,20 @@ export function isDigit(code: number): boolean {
 }
 
 /** The end of a run of characters of some classes, at most `limit` characters after `from`. */
-export function endOfRun(text: string, from: number, classes: number, limit = text.length): number {
+export function endOfRun(text: string, from: number, classes: number, limit = LONGEST_RUN): number {
   const end = Math.min(text.length, from + limit);
   let at = from;
   while (at < end && (classOf(text.charCodeAt(at)) & classes) !== 0) at++;
   return at;
+}
+
+/** The same with further characters. */
+export function endOfMixedRun(text: string, from: number, { classes, also }: Run, limit = LONGEST_RUN): number {
+  const end = Math.min(text.length, from + limit);
+  for (let at = from; ; at++) {
+    at = endOfRun(text, at, classes, end - at);
+    if (at >= end || !also.includes(text.charAt(at))) return at;
+  }
 }
 
 /** The position after exactly `count` digits; -1: there are fewer. */

@@ -1,5 +1,18 @@
 /** Secrets that are recognised by the text around them: bearer tokens, JWTs, private keys, passwords in URLs. */
-import { ALPHANUMERIC, BASE64_URL, classOf, DASH, DIGIT, DOT, endOfRun, type Scan, UNDERSCORE } from './scan.ts';
+import {
+  ALPHANUMERIC,
+  BASE64_URL,
+  classOf,
+  DASH,
+  DIGIT,
+  DOT,
+  endOfMixedRun,
+  endOfRun,
+  LONGEST_RUN,
+  type Run,
+  type Scan,
+  UNDERSCORE,
+} from './scan.ts';
 
 const MIN_TOKEN = 8;
 /** Words of prose are shorter. */
@@ -13,10 +26,10 @@ const SMALL_E = 0x65;
 const SMALL_T = 0x74;
 const SMALL_U = 0x75;
 const CASE_BIT = 0x20;
-const IN_TOKENS = '~+/=:';
+const TOKEN: Run = { classes: BASE64_URL | DOT, also: '~+/=:' };
 
 /** Only the token is replaced; the word before it stays. */
-export const scanBearerTokens: Scan = (text, start, end, found) => {
+export const scanBearerTokens: Scan = (text, start, end, found, cut) => {
   let at = start;
   while (at < end) {
     const letter = text.charCodeAt(at) | CASE_BIT;
@@ -28,9 +41,12 @@ export const scanBearerTokens: Scan = (text, start, end, found) => {
     // A match inside a token introduces only what follows the token.
     at = introduction;
     if (introduction < (found.at(-1) ?? 0)) continue;
-    const to = endOfToken(text, introduction);
+    const to = endOfMixedRun(text, introduction, TOKEN);
     if (to - introduction >= MIN_TOKEN && (letter === SMALL_A || isTokenLike(text, introduction, to)))
       found.push(introduction, to);
+    if (to - introduction < LONGEST_RUN) continue;
+    cut.push(TOKEN);
+    return to;
   }
   return at;
 };
@@ -42,13 +58,6 @@ function endOfIntroduction(text: string, at: number): number {
   if (second === SMALL_E ? third !== SMALL_A : second !== SMALL_U || third !== SMALL_T) return -1;
   INTRODUCTION.lastIndex = at;
   return INTRODUCTION.test(text) ? INTRODUCTION.lastIndex : -1;
-}
-
-function endOfToken(text: string, from: number): number {
-  for (let at = from; ; at++) {
-    at = endOfRun(text, at, BASE64_URL | DOT);
-    if (at >= text.length || !IN_TOKENS.includes(text.charAt(at))) return at;
-  }
 }
 
 /** After `bearer`, a word of prose is no token. */
@@ -65,8 +74,10 @@ const JWT_BEGIN = 'eyJ';
 const MIN_HEADER = 10;
 const MIN_PAYLOAD = 4;
 
-/** Three parts in base64 with dots between them; the first begins a JSON object. */
-export const scanJwts: Scan = (text, start, end, found) => {
+const LONG_JWT: Run = { classes: BASE64_URL | DOT, also: '' };
+
+/** Three parts in base64 with dots between them; the first begins a JSON object and is shorter than the longest run. */
+export const scanJwts: Scan = (text, start, end, found, cut) => {
   for (let from = text.indexOf(JWT_BEGIN, start); from >= 0; ) {
     if (from >= end) return from;
     const header = endOfRun(text, from, BASE64_URL);
@@ -75,6 +86,10 @@ export const scanJwts: Scan = (text, start, end, found) => {
     if (header - from >= MIN_HEADER && payload - header > MIN_PAYLOAD) {
       next = text.charAt(payload) === '.' ? endOfRun(text, payload + 1, BASE64_URL) : payload;
       found.push(from, next);
+      if (next - header > LONGEST_RUN) {
+        cut.push(LONG_JWT);
+        return next;
+      }
     }
     from = text.indexOf(JWT_BEGIN, next);
   }
