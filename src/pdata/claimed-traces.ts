@@ -242,7 +242,7 @@ export class TraceList {
   }
 
   #indexAll(): void {
-    this.#indexes = new RecentKeys(Number.POSITIVE_INFINITY);
+    this.#indexes = new RecentKeys(this.#most);
     for (let index = 0; index < this.#count; index++) this.#indexes.add(this.#words, index * STRIDE, index);
   }
 
@@ -261,13 +261,15 @@ export class TraceList {
   }
 }
 
+/** The number of traces that several requests claim; those that they share count for each. */
+export function countOf(claims: readonly ClaimedTraces[]): number {
+  return claims.reduce((sum, { count }) => sum + count, 0);
+}
+
 /** All traces of several claims, each once, with the widest times and its first owner. */
 export function mergeTraces(claims: readonly ClaimedTraces[]): TraceList {
   const owners: TraceOwner[] = [];
-  const list = new TraceList(
-    owners,
-    claims.reduce((sum, { count }) => sum + count, 0),
-  );
+  const list = new TraceList(owners, countOf(claims));
   for (const traces of claims) {
     const { words } = traces;
     for (let index = 0; index < traces.count; index++) {

@@ -19,7 +19,7 @@ export class OwnedTraces {
   #last = 0;
 
   /** Beyond `limit` the oldest traces are removed. */
-  constructor(limit = Number.POSITIVE_INFINITY) {
+  constructor(limit: number) {
     this.#traces = new RecentKeys(limit, (owner) => this.#leave(owner));
   }
 

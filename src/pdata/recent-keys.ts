@@ -9,6 +9,11 @@ export const KEY_WORDS = 4;
 
 /** The first capacity in entries; it doubles. */
 const FIRST_ROOM = 64;
+/**
+ * From this capacity it grows to that of the limit at once: entering half a million keys into a new index takes longer
+ * than a step may. Pages without entries take no memory.
+ */
+const LARGE_ROOM = 8192;
 /** Slots of the index for each entry of the capacity, so that at most half of them are used. */
 const PLACES_AN_ENTRY = 2;
 const HALVES = KEY_WORDS * 2;
@@ -28,7 +33,7 @@ export class RecentKeys {
   #oldest = 0;
   #next = 0;
 
-  /** `limit`: the highest number of entries. `forgotten` is called with the value of each removed entry. */
+  /** `limit`: the highest number of entries, at most 2 to the power of 24. `forgotten` is called with the value of each removed entry. */
   constructor(limit: number, forgotten: (value: number) => void = () => undefined) {
     this.#limit = limit;
     this.#forgotten = forgotten;
@@ -116,7 +121,7 @@ export class RecentKeys {
 
   #grow(): void {
     const [words, values, index, room] = [this.#words, this.#values, this.#index, this.#room];
-    this.#room = room * 2;
+    this.#room = room < LARGE_ROOM ? room * 2 : powerOfTwoFrom(this.#limit);
     this.#words = new Uint32Array(arrayMemory(this.#room * KEY_WORDS * Uint32Array.BYTES_PER_ELEMENT));
     this.#values = new Float64Array(arrayMemory(this.#room * Float64Array.BYTES_PER_ELEMENT));
     this.#index = new Int32Array(arrayMemory(this.#room * PLACES_AN_ENTRY * Int32Array.BYTES_PER_ELEMENT));
@@ -129,4 +134,9 @@ export class RecentKeys {
     }
     for (const array of [words, values, index]) releaseArray(array);
   }
+}
+
+/** The least power of two that is not below a number. */
+function powerOfTwoFrom(number: number): number {
+  return 1 << (32 - Math.clz32(number - 1));
 }

@@ -77,6 +77,16 @@ t.test('it holds the same keys as a Map with the same limit, and reports removed
   t.doesNotThrow(() => fc.assert(property, { numRuns: 60 }));
 });
 
+t.test('it grows to the room of its limit, with all its keys', async (t) => {
+  for (const limit of [8192, 8193, 20_000, 70_000]) {
+    const keys = new RecentKeys(limit);
+    for (let number = 0; number < limit + 10; number++) keys.add(keyOf(number), 0, number);
+    t.equal(keys.size, limit);
+    for (let number = 0; number < limit + 10; number++)
+      if (keys.find(keyOf(number), 0) !== (number < 10 ? undefined : number)) t.fail(`${limit}: ${number}`);
+  }
+});
+
 t.test('a key that is added again outlives its first entry', async (t) => {
   const keys = new RecentKeys(3);
   keys.add(keyOf(1), 0, 10);

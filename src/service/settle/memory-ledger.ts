@@ -4,13 +4,12 @@
  * begins at zero.
  */
 import { hash } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Claim, TransactionHandle, Ledger, Quota, Outcome } from '../../component/capabilities/ledger.ts';
 import { Rejection } from '../../errors.ts';
-import type { ClaimedTraces } from '../../pdata/claimed-traces.ts';
+import { type ClaimedTraces, countOf } from '../../pdata/claimed-traces.ts';
 import { OwnedTraces } from '../../pdata/owned-traces.ts';
 import { KEY_WORDS, RecentKeys } from '../../pdata/recent-keys.ts';
-import type { Steps } from '../../pdata/steps.ts';
+import { finishWithPolls, type Steps } from '../../pdata/steps.ts';
 import { BlockingClaims } from './heavy.ts';
 
 /** How long an accepted body is remembered (spec: one hour). */
@@ -62,7 +61,7 @@ export class MemoryLedger implements Ledger {
   async #settle(group: readonly Claim[], write: Write): Promise<readonly Outcome[]> {
     const now = this.#now();
     const outcomes = new Map<Claim, Outcome>();
-    const plan = new Plan(this.#traces, group.length);
+    const plan = new Plan(this.#traces, group);
     const duplicates = new Map<Claim, Claim>();
     for (const claim of group) {
       const marker = markerOf(claim);
@@ -71,7 +70,7 @@ export class MemoryLedger implements Ledger {
       else if ((this.#markers.find(marker.words, 0) ?? 0) > now)
         outcomes.set(claim, { kind: 'replayed', quota: this.#quota(claim, now) });
       else {
-        const rejection = await inTurns(this.#admit(claim, marker, plan, now));
+        const rejection = await finishWithPolls(this.#admit(claim, marker, plan, now));
         if (rejection !== null) outcomes.set(claim, { kind: 'refused', rejection });
       }
     }
@@ -102,7 +101,7 @@ export class MemoryLedger implements Ledger {
       return;
     }
     for (const { claim, marker } of admitted) {
-      await inTurns(this.#remember(claim, marker, now));
+      await finishWithPolls(this.#remember(claim, marker, now));
       outcomes.set(claim, { kind: 'stored', quota: this.#quota(claim, now) });
     }
   }
@@ -148,9 +147,9 @@ class Plan {
   readonly #byBody = new Map<string, Claim>();
   readonly admitted: { readonly claim: Claim; readonly marker: Marker }[] = [];
 
-  constructor(known: OwnedTraces, groupSize: number) {
+  constructor(known: OwnedTraces, group: readonly Claim[]) {
     this.#known = known;
-    this.#claimed = groupSize > 1 ? new OwnedTraces() : null;
+    this.#claimed = group.length > 1 ? new OwnedTraces(countOf(group.map(({ traces }) => traces))) : null;
   }
 
   firstWith({ name }: Marker): Claim | undefined {
@@ -189,15 +188,6 @@ function* claimAll(owned: OwnedTraces, traces: ClaimedTraces): Steps {
   for (let index = 0; index < traces.count; index++) {
     if (index % STEP === STEP - 1) yield;
     owned.claim(traces.words, traces.placeOf(index), traces.ownerOf(index));
-  }
-}
-
-/** Other requests are processed between the steps. */
-async function inTurns<Result>(steps: Steps<Result>): Promise<Result> {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-    await nextTurn();
   }
 }
 

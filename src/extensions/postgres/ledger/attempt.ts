@@ -10,7 +10,8 @@ import type pg from 'pg';
 import type { Capability } from '../../../component/capabilities/capability.ts';
 import type { Claim, TransactionHandle, Outcome } from '../../../component/capabilities/ledger.ts';
 import { POSTGRES_TRANSACTION } from '../../../component/capabilities/postgres.ts';
-import { OwnedTraces } from '../../../pdata/owned-traces.ts';
+import type { OwnedTraces } from '../../../pdata/owned-traces.ts';
+import { finishWithPolls } from '../../../pdata/steps.ts';
 import { runPipeline, type Step, type StepResult } from '../wire-pipeline.ts';
 import {
   addUsage,
@@ -116,8 +117,8 @@ export class Attempt {
     const fresh = round.filter((claim) => answers.marked.has(nameOf(claim)));
     const repeated = round.filter((claim) => !answers.marked.has(nameOf(claim)));
     const replayed = outcomesFor(repeated, 'replayed', this);
-    const against = answers.missing.size === 0 ? new OwnedTraces() : await findTraces(client, [...answers.missing]);
-    const conflicting = conflicts(fresh, against);
+    const against = await findTraces(client, [...answers.missing]);
+    const conflicting = await finishWithPolls(conflicts(fresh, against));
     const refused = conflicting.size > 0 ? conflicting : overQuota(fresh, this, new Map(answers.used));
     for (const claim of [...repeated, ...refused.keys()]) recentConflicts.note('refused', claim);
     if (refused.size > 0 || fresh.length === 0) {

@@ -6,6 +6,7 @@ import type pg from 'pg';
 import type { Claim, Outcome } from '../../../component/capabilities/ledger.ts';
 import { mergeTraces } from '../../../pdata/claimed-traces.ts';
 import { OwnedTraces } from '../../../pdata/owned-traces.ts';
+import { finish } from '../../../pdata/steps.ts';
 import { idArray, textArray } from '../array-parameter.ts';
 import { runPipeline, type Step } from '../wire-pipeline.ts';
 import { FIND_MARKERS, FIND_TRACES, FIND_USAGE } from './guard-statements.ts';
@@ -28,7 +29,7 @@ export async function findEarlyRefusals(
   reading: Reading,
 ): Promise<EarlyRefusals> {
   const claims = round.filter(({ traces }) => traces.count <= TRACES_PER_STATEMENT / round.length);
-  const [marked, owners, used] = [new Set<string>(), new OwnedTraces(), new Map<string, number>()];
+  const [marked, owners, used] = [new Set<string>(), new OwnedTraces(TRACES_PER_STATEMENT), new Map<string, number>()];
   const traces = mergeTraces(claims.map((claim) => claim.traces)).inOrderOfClaims();
   const steps: Step[] = [
     {
@@ -58,7 +59,7 @@ export async function findEarlyRefusals(
     });
   await runPipeline(client, steps);
   const fresh = claims.filter((claim) => !marked.has(nameOf(claim)));
-  const refused = conflicts(fresh, owners);
+  const refused = finish(conflicts(fresh, owners));
   for (const claim of fresh) {
     // Each by itself: whether the others of the group are stored is not known yet.
     const [over] = overQuota([claim], reading, new Map(used)).values();

@@ -158,7 +158,7 @@ export async function findMarkers(
 }
 
 export async function findTraces(client: pg.Client, traceIds: readonly string[]): Promise<OwnedTraces> {
-  const found = new OwnedTraces();
+  const found = new OwnedTraces(traceIds.length);
   const read: Step['read'] = ({ rows }) => readOwners(rows, found);
   for (let at = 0; at < traceIds.length; at += TRACES_PER_STATEMENT) {
     const ids = traceIds.slice(at, at + TRACES_PER_STATEMENT);

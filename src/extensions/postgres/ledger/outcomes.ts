@@ -3,17 +3,22 @@
  */
 import type { Claim, Quota, Outcome } from '../../../component/capabilities/ledger.ts';
 import { Rejection } from '../../../errors.ts';
+import { countOf } from '../../../pdata/claimed-traces.ts';
 import { OwnedTraces } from '../../../pdata/owned-traces.ts';
+import { finish, type Steps } from '../../../pdata/steps.ts';
 import { nameOf, type Reading, type Usage } from './guards.ts';
+
+/** Traces compared in one step. */
+const STEP = 4096;
 
 /** The requests that can be settled together: no two with the same body, no two with different claims on one trace. */
 export function compatible(pending: readonly Claim[]): readonly Claim[] {
   if (pending.length === 1) return pending;
   const bodies = new Set<string>();
-  const owners = new OwnedTraces();
+  const owners = new OwnedTraces(countOf(pending.map(({ traces }) => traces)));
   return pending.filter((claim) => {
     const body = nameOf(claim);
-    if (bodies.has(body) || conflictOf(claim, owners) !== null) return false;
+    if (bodies.has(body) || finish(conflictOf(claim, owners)) !== null) return false;
     bodies.add(body);
     addOwners(claim, owners);
     return true;
@@ -30,7 +35,7 @@ export function implied(
   owners: OwnedTraces,
 ): ReadonlyMap<Claim, Outcome> {
   const byBody = new Map([...decided].map(([claim, outcome]) => [nameOf(claim), outcome]));
-  const outcomes = conflicts(pending, owners);
+  const outcomes = finish(conflicts(pending, owners));
   for (const claim of pending) {
     const outcome = byBody.get(nameOf(claim));
     if (outcome !== undefined)
@@ -41,7 +46,7 @@ export function implied(
 
 /** Owners of the traces of stored requests. */
 export function ownersOf(claims: readonly Claim[]): OwnedTraces {
-  const owners = new OwnedTraces();
+  const owners = new OwnedTraces(countOf(claims.map(({ traces }) => traces)));
   for (const claim of claims) addOwners(claim, owners);
   return owners;
 }
@@ -51,17 +56,18 @@ function addOwners({ traces }: Claim, owners: OwnedTraces): void {
     owners.claim(traces.words, traces.placeOf(index), traces.ownerOf(index));
 }
 
-export function conflicts(claims: readonly Claim[], against: OwnedTraces): Map<Claim, Outcome> {
+export function* conflicts(claims: readonly Claim[], against: OwnedTraces): Steps<Map<Claim, Outcome>> {
   const refused = new Map<Claim, Outcome>();
   for (const claim of claims) {
-    const rejection = conflictOf(claim, against);
+    const rejection = yield* conflictOf(claim, against);
     if (rejection !== null) refused.set(claim, { kind: 'refused', rejection });
   }
   return refused;
 }
 
-function conflictOf({ project, traces }: Claim, against: OwnedTraces): Rejection | null {
+function* conflictOf({ project, traces }: Claim, against: OwnedTraces): Steps<Rejection | null> {
   for (let index = 0; index < traces.count; index++) {
+    if (index % STEP === STEP - 1) yield;
     const stored = against.ownerOf(traces.words, traces.placeOf(index));
     if (stored === undefined) continue;
     if (stored.project !== project.name) return new Rejection('trace_conflict');
