@@ -23,13 +23,15 @@ export const STORED_COLUMNS: Readonly<Record<Signal, readonly Column[]>> = {
 };
 const TABLES: Readonly<Record<Signal, string>> = { traces: 'spans', logs: 'logs', metrics: 'metric_points' };
 export const SIGNAL_WORDS: Readonly<Record<Signal, string>> = { traces: 'span', logs: 'log', metrics: 'metric' };
-/** Columns of the shared contents, with those of rows of earlier versions. */
-const SHARED: Readonly<Record<string, string>> = {
+/** Rows refer to their resource `r` and scope `c`; rows of earlier versions contain them. */
+export const SHARED_COLUMNS: Readonly<Record<string, string>> = {
   resource: 'coalesce(s.resource, r.body)',
   scope_name: 'coalesce(s.scope_name, c.name)',
   scope_version: 'coalesce(s.scope_version, c.version)',
   scope_attributes: 'coalesce(s.scope_attributes, c.attributes)',
 };
+export const SHARED_JOINS =
+  'LEFT JOIN sluice.resources r ON r.id = s.resource_id LEFT JOIN sluice.scopes c ON c.id = s.scope_id';
 
 /**
  * The select list and the tables of `StoredText`: the rows are `s`, of `source`. Columns of `hidden` are not read and
@@ -44,12 +46,12 @@ export function storedTextQuery(
     list: STORED_COLUMNS[signal]
       .map((column) => `${hidden.has(column.name) ? 'NULL' : expressionOf(column)} AS ${column.name}`)
       .join(', '),
-    from: `${source} s LEFT JOIN sluice.resources r ON r.id = s.resource_id LEFT JOIN sluice.scopes c ON c.id = s.scope_id`,
+    from: `${source} s ${SHARED_JOINS}`,
   };
 }
 
 function expressionOf({ name, type }: Column): string {
-  const value = SHARED[name] ?? `s.${name}`;
+  const value = SHARED_COLUMNS[name] ?? `s.${name}`;
   if (type === 'text') return value;
   if (type === 'trace_id' || type === 'span_id') return `encode(${value}, 'hex')`;
   if (type === 'timestamp') return `to_char(${value} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { Query } from '../../component/capabilities/postgres.ts';
 import { UserError } from '../../errors.ts';
 import { type Duck, literal, quoted } from '../duckdb.ts';
-import { conditionOf, type LakeSignal, tableOf } from '../lake-table.ts';
+import type { LakeSignal } from '../lake-table.ts';
 import { conditionOf as erasureOf, type Erasure, readErasures } from '../requested-erasures.ts';
 import { type ObjectStore, StoreError } from '../../object-store/object-store.ts';
 import { type ArchivedFile, archivedFiles } from './archived-files.ts';
@@ -22,6 +22,7 @@ import {
   type PartialFile,
   type TraceRange,
 } from './partial-file.ts';
+import { removeRepeated, removeStored } from './repeated-rows.ts';
 import { columnNames, lakeNames, textQuery } from './text-rows.ts';
 
 /** Rows that one command copies into the database, as text. They are on its disk until the command ends. */
@@ -208,7 +209,7 @@ export class ArchivedRows {
     for (const [signal, days] of this.#pending)
       for (const day of days) await removeStored(query, namesOf(signal, columns), { signal, day });
     this.#pending = new Map();
-    if (this.#hasParts) await query(REMOVE_REPEATED);
+    if (this.#hasParts) await removeRepeated(query);
     await completeTables(query);
   }
 
@@ -287,14 +288,6 @@ export async function beginSnapshot({ query }: LakeSession): Promise<readonly Ar
 
 export const endSnapshot = async ({ query }: LakeSession): Promise<void> => void (await query('ROLLBACK'));
 
-/** A span that was sent again in other bytes can be in several objects, and in a file. The first one is shown. */
-const REMOVE_REPEATED = `
-  DELETE FROM pg_temp.lake_spans l USING (
-    SELECT ctid AS place, row_number() OVER (
-      PARTITION BY project, trace_id, span_id, start_time_unix_nano ORDER BY received_at, ctid) AS copy
-    FROM pg_temp.lake_spans
-  ) r WHERE l.ctid = r.place AND r.copy > 1`;
-
 /** A condition of DuckDB: the row is of a trace that `chooseTraces` found. */
 export const IS_CHOSEN = '(project, trace_id) IN (SELECT (project, trace_id) FROM chosen)';
 
@@ -311,49 +304,4 @@ function conditionsOf({ project, traces, equal }: Wanted): readonly string[] {
     ...(traces === null ? [] : [conditionOfTraces(traces)]),
     ...(equal === undefined ? [] : [`${quoted(equal.column)} = ${literal(equal.value)}`]),
   ];
-}
-
-/**
- * Records of an archived day that PostgreSQL has are read there: those that arrived after the day was dropped, and
- * those of the default partition. Spans have a unique key. Of equal log records and points, as many are removed as
- * PostgreSQL has, which is the rule of the archive for late records.
- */
-async function removeStored(
-  query: Query,
-  loaded: readonly string[],
-  { signal, day }: Pick<ArchivedFile, 'signal' | 'day'>,
-): Promise<void> {
-  const table = tableOf(signal);
-  const within = conditionOf(table, day);
-  const { rows } = await query(`SELECT FROM sluice.${signal} WHERE ${within} LIMIT 1`);
-  if (rows.length === 0) return;
-  if (signal === 'spans') {
-    await query(`DELETE FROM pg_temp.lake_spans l WHERE ${within} AND EXISTS (
-      SELECT FROM sluice.spans s WHERE ${within.replaceAll(table.key, `s.${table.key}`)} AND s.project = l.project
-        AND s.trace_id = l.trace_id AND s.span_id = l.span_id AND s.start_time_unix_nano = l.start_time_unix_nano)`);
-    return;
-  }
-  const shared: Readonly<Record<string, string>> = {
-    resource: 'coalesce(s.resource, r.body)',
-    scope_name: 'coalesce(s.scope_name, c.name)',
-    scope_version: 'coalesce(s.scope_version, c.version)',
-    scope_attributes: 'coalesce(s.scope_attributes, c.attributes)',
-  };
-  const names = loaded.filter((name) => name !== 'value_int' && name !== 'value_double');
-  const value = signal === 'metric_points' ? ['coalesce(s.value_int::float8, s.value_double)'] : [];
-  const keyIn = (isCopy: boolean): string => {
-    const own = names.map((name) => (isCopy ? `s."${name}"` : (shared[name] ?? `s."${name}"`)));
-    return `md5(ROW(${[...own, ...value].join(', ')})::text)`;
-  };
-  await query(`
-    WITH stored AS (
-      SELECT ${keyIn(false)} AS key, count(*) AS copies FROM sluice.${signal} s
-      LEFT JOIN sluice.resources r ON r.id = s.resource_id LEFT JOIN sluice.scopes c ON c.id = s.scope_id
-      WHERE ${within} GROUP BY 1
-    ), archived AS (
-      SELECT s.ctid AS place, ${keyIn(true)} AS key, row_number() OVER (PARTITION BY ${keyIn(true)}) AS copy
-      FROM pg_temp.lake_${signal} s WHERE ${within}
-    )
-    DELETE FROM pg_temp.lake_${signal} l USING archived JOIN stored USING (key)
-    WHERE l.ctid = archived.place AND archived.copy <= stored.copies`);
 }

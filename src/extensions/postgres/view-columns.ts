@@ -1,14 +1,8 @@
 /** The columns of the views: a line `-- columns: spans` of views.sql stands for those of the catalogue. */
 import { type Column, DERIVED_COLUMNS, LOG_COLUMNS, METRIC_COLUMNS, SPAN_COLUMNS } from '../../pdata/columns.ts';
+import { SHARED_COLUMNS } from '../../pdata/stored-text.ts';
 
 const PLACE = /^ *-- columns: (.+)$/gm;
-/** Rows refer to their resource and scope; rows of earlier versions contain them. Aliases are those of views.sql. */
-const EXPRESSIONS: Readonly<Record<string, string>> = {
-  resource: 'coalesce(s.resource, r.body)',
-  scope_name: 'coalesce(s.scope_name, c.name)',
-  scope_version: 'coalesce(s.scope_version, c.version)',
-  scope_attributes: 'coalesce(s.scope_attributes, c.attributes)',
-};
 /** The view has one column for the two of the table. The text keeps every digit of a float8. */
 const METRIC_VALUE = 'coalesce(s.value_int::numeric, s.value_double::text::numeric) AS value';
 
@@ -31,6 +25,6 @@ function expressionOf({ name, type }: Pick<Column, 'name' | 'type'>): readonly s
   if (name === 'value_int') return [METRIC_VALUE];
   if (name === 'value_double') return [];
   if (type === 'trace_id' || type === 'span_id') return [`encode(s.${name}, 'hex') AS ${name}`];
-  const expression = EXPRESSIONS[name];
+  const expression = SHARED_COLUMNS[name];
   return [expression === undefined ? `s.${name}` : `${expression} AS ${name}`];
 }
