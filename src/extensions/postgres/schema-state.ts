@@ -47,7 +47,11 @@ export async function readMigrations(): Promise<readonly Migration[]> {
   );
 }
 
-export const readViews = async (): Promise<string> => withColumns(await readFile(new URL('views.sql', FOLDER), 'utf8'));
+/** The definitions of the readable views. */
+export async function readViews(): Promise<string> {
+  const texts = await Promise.all(['views.sql', 'messages.sql'].map((name) => readFile(new URL(name, FOLDER), 'utf8')));
+  return withColumns(texts.join('\n'));
+}
 
 export async function readSchemaState(ask: Ask): Promise<SchemaState> {
   const known = await readMigrations();
