@@ -33,7 +33,10 @@ export class RecentKeys {
   #oldest = 0;
   #next = 0;
 
-  /** `limit`: the highest number of entries, at most 2 to the power of 24. `forgotten` is called with the value of each removed entry. */
+  /**
+   * `limit`: the highest number of entries, at most 2 to the power of 24. `forgotten` is called with the value of each
+   * removed entry.
+   */
   constructor(limit: number, forgotten: (value: number) => void = () => undefined) {
     this.#limit = limit;
     this.#forgotten = forgotten;

@@ -158,7 +158,7 @@ function redaction(part: string): Buffer {
   return requestOf(spanOf(attribute('note', text(repeatedText(part)))));
 }
 
-/** One text that begins with `begin` and goes on with `part`. */
+/** One text that begins with `begin` and repeats `part`. */
 function redactionOfRun(begin: string, part: string): Buffer {
   return requestOf(spanOf(attribute('note', text(begin + repeatedText(part)))));
 }
