@@ -9,12 +9,18 @@ const COLUMN = 'conversation_id';
 /** The list of model calls is no longer. */
 const MOST_TRACES = 10_000;
 
-/** Any day may have a part of a conversation, so all are searched that `since` allows. */
-export async function loadConversation(lake: Lake, { id, project, since }: TraceSearch): Promise<void> {
+/** By its whole id, on all days that `since` allows, as any may have a part of it. Returns whether it exists. */
+export async function loadWholeConversation(lake: Lake, { id, project, since }: TraceSearch): Promise<boolean> {
   await lake.includeParts(partsSince({ project, since }));
   const files = filesWithTraces(lake.files, { project, since });
   const stored = await storedTraces(lake.reader, id, project);
-  if ((await loadWhole(lake, { files, project, traces: null }, { id, stored })) || stored.length > 0) return;
+  return (await loadWhole(lake, { files, project, traces: null }, { id, stored })) || stored.length > 0;
+}
+
+export async function loadConversation(lake: Lake, search: TraceSearch): Promise<void> {
+  if (await loadWholeConversation(lake, search)) return;
+  const { id, project, since } = search;
+  const files = filesWithTraces(lake.files, { project, since });
   // A prefix of the id reads the column of all files.
   const condition = `starts_with(${COLUMN}, ${literal(id)})`;
   const wanted = { files, project, traces: null, where: { spans: condition, logs: condition } };

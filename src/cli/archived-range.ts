@@ -60,6 +60,15 @@ function includeRange(
   return lake.includeParts({ signals, project, fromNs, untilNs, traces: null, arrivedNs: null });
 }
 
+/** What is read of files for one answer. */
+export interface ReadLimits {
+  readonly records: number;
+  /** Of whole files. */
+  readonly bytes?: number;
+  /** Left out: those with traces. */
+  readonly signals?: readonly LakeSignal[];
+}
+
 /**
  * The time from which on at most so many records are read: the beginning of the range, or a day after the
  * newest day that is left out, because a trace may reach into the day after its own.
@@ -67,14 +76,18 @@ function includeRange(
 export function boundedSince(
   files: readonly ArchivedFile[],
   range: ArchivedRange & { readonly since: string },
-  most: number,
+  most: ReadLimits,
 ): string {
-  const wanted = filesOf(files, USAGE_SIGNALS, range, DAY_NS);
+  const wanted = filesOf(files, most.signals ?? USAGE_SIGNALS, range, DAY_NS);
   const days = [...new Set(wanted.map(({ day }) => day))].sort().reverse();
-  let records = 0;
+  let [records, bytes] = [0, 0];
   for (const day of days) {
-    for (const file of wanted) if (file.day === day) records += file.records;
-    if (records > most) return latest(range.since, BigInt(Date.parse(day)) * NS_PER_MS + 2n * DAY_NS);
+    for (const file of wanted.filter((each) => each.day === day)) {
+      records += file.records;
+      bytes += file.bytes;
+    }
+    if (records > most.records || bytes > (most.bytes ?? bytes))
+      return latest(range.since, BigInt(Date.parse(day)) * NS_PER_MS + 2n * DAY_NS);
   }
   return range.since;
 }

@@ -288,7 +288,19 @@ export const OWN_COMMANDS: readonly CommandEntry[] = [
   {
     name: 'archived-traces',
     words: '<PROJECT> <FROM> <UNTIL>',
-    summary: 'Answer requests of the console for the list of archived traces',
+    summary: 'Answer requests of the console for traces and log records of archived days',
     load: async () => (await import('./serve-archived-traces.ts')).serveArchivedTraces,
+  },
+  {
+    name: 'archived-conversation',
+    words: '<PROJECT>',
+    summary: 'Answer requests of the console for a conversation of archived days',
+    load: async () => (await import('./serve-archived-conversation.ts')).serveArchivedConversation,
+  },
+  {
+    name: 'archived-metrics',
+    words: '<PROJECT> <FROM> <UNTIL>',
+    summary: 'Answer requests of the console for metrics of archived days',
+    load: async () => (await import('./serve-archived-metrics.ts')).serveArchivedMetrics,
   },
 ];

@@ -1,7 +1,10 @@
 /** `sluice mcp`: tools for coding agents over standard input and output, by the Model Context Protocol. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { Logger } from '../component/logger.ts';
 import { UserError } from '../errors.ts';
+import { ChildCommands } from '../daemon/child-commands.ts';
+import { ArchiveReaders } from '../extensions/console/server/archive-readers.ts';
 import { DatabaseApi } from '../extensions/console/mcp/database-api.ts';
 import type { ToolScene } from '../extensions/console/mcp/tool.ts';
 import { Administration } from '../extensions/postgres/administration.ts';
@@ -9,7 +12,7 @@ import type { Database } from '../extensions/postgres/database.ts';
 import { PostgresPeople } from '../extensions/postgres/people.ts';
 import { Readers } from '../extensions/postgres/reader.ts';
 import type { Call, Command, ExitCode } from './command.ts';
-import { CONFIG_OPTIONS } from './config-options.ts';
+import { CONFIG_OPTIONS, configWords } from './config-options.ts';
 import { ConsoleApi } from './console-api.ts';
 import { type Opened, withDatabase } from './database.ts';
 import { explainStoredSpan } from './explain.ts';
@@ -93,7 +96,10 @@ function readToken(path: string): string {
 async function serveDatabase(call: Call, database: Database, { config, options }: Opened): Promise<ExitCode> {
   const reader = new Readers(database, options.views_schema).open(READER);
   const projects = call.values.list('project');
+  const commands = new ChildCommands({ process: call.process, configWords: configWords(call.values) });
+  const archived = new ArchiveReaders(commands, loggerOf(call));
   const api = new DatabaseApi({
+    archived,
     reader,
     administration: new Administration(database, BY),
     people: new PostgresPeople(database),
@@ -109,8 +115,17 @@ async function serveDatabase(call: Call, database: Database, { config, options }
   try {
     return await serve(call, scene);
   } finally {
+    archived.stop();
     await reader.close();
   }
+}
+
+/** Standard error is for people. Failures only: an agent shows it. */
+function loggerOf({ terminal }: Call): Logger {
+  const nothing = (): void => undefined;
+  const say: Logger['warn'] = (fields, message) =>
+    terminal.say(`${message}: ${String('error' in fields ? fields.error : '')}`);
+  return { debug: nothing, info: nothing, warn: say, error: say };
 }
 
 /** Until the agent closes standard input. */

@@ -20,7 +20,7 @@ export const serveArchivedUsage: Command = {
     return serveArchived(call, {
       columns: 'figures',
       load: async (lake) => {
-        const since = boundedSince(lake.files, range, MOST_RECORDS);
+        const since = boundedSince(lake.files, range, { records: MOST_RECORDS });
         await loadUsage(lake, { ...range, since }, call.values.flag('owners'));
         return BigInt(since);
       },

@@ -29,7 +29,7 @@ t.test('days are read from the newest one backwards, up to a number of records',
     [34, '2026-11-06', 1],
     [14, '2026-11-07', 0],
   ] as const) {
-    const since = boundedSince(FILES, RANGE, most);
+    const since = boundedSince(FILES, RANGE, { records: most });
     t.equal(since, startOf(from), `at most ${most}`);
     const read = filesOf(FILES, ['spans', 'logs'], { ...RANGE, since }, DAY_NS);
     t.equal(new Set(read.map(({ day }) => day)).size, days);
@@ -38,6 +38,6 @@ t.test('days are read from the newest one backwards, up to a number of records',
 });
 
 t.test('files of other projects and of days before the range are not counted', async (t) => {
-  t.equal(boundedSince(FILES, { ...RANGE, project: 'blog' }, 0), RANGE.since);
-  t.equal(boundedSince(FILES, { ...RANGE, since: startOf('2026-11-05') }, 35), startOf('2026-11-05'));
+  t.equal(boundedSince(FILES, { ...RANGE, project: 'blog' }, { records: 0 }), RANGE.since);
+  t.equal(boundedSince(FILES, { ...RANGE, since: startOf('2026-11-05') }, { records: 35 }), startOf('2026-11-05'));
 });

@@ -99,7 +99,7 @@ const askUsage = async (query: string): Promise<Readonly<Record<string, unknown>
 };
 const allUsages = async () => {
   const found = [];
-  for (const query of USAGES) found.push(await askUsage(`${query}&archived=true`));
+  for (const query of USAGES) found.push(await askUsage(query));
   return found;
 };
 const usagesBefore = await allUsages();
@@ -123,7 +123,7 @@ async function traceList(query: string): Promise<{ readonly items: unknown[]; re
 }
 const allLists = async () => {
   const found = [];
-  for (const query of LISTS) found.push(await traceList(`${query}&archived=true`));
+  for (const query of LISTS) found.push(await traceList(query));
   return found;
 };
 const listsBefore = await allLists();
@@ -182,12 +182,12 @@ t.test('the process shows no more than the caller may see', async (t) => {
   t.match(answers[7], { reply: { status: 404, text: /"data":null/u } });
 });
 
-t.test('usage of archived days is counted when it is asked for', async (t) => {
+t.test('usage of archived days is counted', async (t) => {
   for (const [index, usage] of (await allUsages()).entries()) t.same(usage, usagesBefore[index], USAGES[index] ?? '');
   const began = performance.now();
-  await askUsage(`${USAGES[0]}&archived=true`);
+  await askUsage(USAGES[0] ?? '');
   t.comment(`a further request: ${Math.round(performance.now() - began)} ms`);
-  const usual = await askUsage(USAGES[0] ?? '');
+  const usual = await askUsage(`${USAGES[0]}&archived=false`);
   t.match(usual, { complete_from: String });
   t.notSame(usual['total'], usagesBefore[0]?.['total']);
   const recent = await askUsage(`from=${BigInt(CLOSED_MS + 8 * DAY_MS) * 1_000_000n}&to=${USAGE_TO}&archived=true`);
@@ -195,19 +195,19 @@ t.test('usage of archived days is counted when it is asked for', async (t) => {
   t.equal((await ask('/projects/shop/usage?archived=yes')).status, 400);
 });
 
-t.test('traces of archived days are listed when it is asked for', async (t) => {
+t.test('traces of archived days are listed', async (t) => {
   t.ok(listsBefore.every(({ items }) => items.length > 0));
   for (const [index, list] of (await allLists()).entries()) t.same(list, listsBefore[index], LISTS[index] ?? '');
-  const usual = await traceList(LISTS[0] ?? '');
+  const usual = await traceList(`${LISTS[0]}&archived=false`);
   t.match(usual, { items: [], completeFrom: String });
   t.equal((await ask('/projects/shop/traces?archived=yes')).status, 400);
 });
 
-t.test('lists and sums say from which time on they are complete', async (t) => {
+t.test('lists and sums of PostgreSQL alone say from which time on they are complete', async (t) => {
   const firstOpen = String(BigInt(CLOSED_MS + 5 * DAY_MS) * 1_000_000n);
   const since = (days: number): string => String(BigInt(CLOSED_MS + days * DAY_MS) * 1_000_000n);
   for (const path of ['traces?', 'conversations?', 'logs?', `usage?to=${since(9)}&`]) {
-    const old = JSON.parse((await ask(`/projects/shop/${path}from=${since(0)}`)).text);
+    const old = JSON.parse((await ask(`/projects/shop/${path}archived=false&from=${since(0)}`)).text);
     t.equal(old.complete_from, firstOpen, path);
     const usual = JSON.parse((await ask(`/projects/shop/${path}from=${since(8)}`)).text);
     t.notOk('complete_from' in usual, path);
@@ -250,6 +250,10 @@ longTest('an archive that cannot be read is named', async (t) => {
     error: { code: 'archive_unavailable', message: /cannot be read: no run has recorded where they are/u },
   });
   const why = /cannot be read: no run has recorded where they are/u;
+  const list = JSON.parse((await ask(`/projects/shop/traces?from=${USAGE_FROM}`)).text);
+  t.match(list, { items: [], complete_from: String, unread: why }, 'a list says what it does not have');
+  t.equal((await ask(`/projects/shop/traces?from=${USAGE_FROM}&archived=true`)).status, 503);
+  t.match(await askFor('/tempo/api/search', SHOP), { status: 503, type: /^text\/plain/u, text: why });
   t.match(await askFor(`/tempo/api/traces/${midnight}`, SHOP), { status: 503, type: /^text\/plain/u, text: why });
   const jaeger = await askFor(`/jaeger/api/traces/${midnight}`, SHOP);
   t.match(jaeger, { status: 503, type: 'application/json' });

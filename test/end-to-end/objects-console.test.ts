@@ -1,14 +1,16 @@
 /** A daemon that stores in objects alone, as a new user tries it: commands and API show what was sent. */
+import { spawn } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { sluice as call } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
-import { freePort, startExecutable } from '../support/executable.ts';
+import { BIN, freePort, startExecutable, watchExecutable } from '../support/executable.ts';
 import { startS3 } from '../support/fake-s3.ts';
+import { longTest } from '../support/long.ts';
 import { MIGRATED } from '../support/migrated.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { postgresConfig } from '../support/postgres-daemon.ts';
@@ -38,9 +40,13 @@ t.teardown(async () => {
 });
 await daemon.until('the console is open');
 const sluice = (...args: readonly string[]) => call(args, { folder, env: s3.environment });
+const fetchText = async (path: string) => {
+  const answer = await fetch(`http://127.0.0.1:${port}${path}`);
+  return { status: answer.status, text: await answer.text() };
+};
 const ask = async (path: string) => {
-  const answer = await fetch(`http://127.0.0.1:${port}/api/v1${path}`);
-  return { status: answer.status, body: JSON.parse(await answer.text()) };
+  const { status, text } = await fetchText(`/api/v1${path}`);
+  return { status, body: JSON.parse(text) };
 };
 const demo = async (): Promise<string> => {
   const { code, out, err } = await sluice('demo', '--endpoint', `http://127.0.0.1:${otlp}`, '--json');
@@ -66,17 +72,90 @@ t.test('without DuckDB the commands say what is missing', async (t) => {
   t.match(output.err, /the records of the trace are not in PostgreSQL, and are not read/u);
 });
 
-t.test('the API shows a trace, and lists traces when it is asked for', async (t) => {
-  t.match(await ask(`/projects/default/traces/${traceId}`), { status: 200, body: { trace_id: traceId } });
-  const { body: without } = await ask('/projects/default/traces');
-  t.match(without, { items: [], complete_from: String });
-  const { body: list } = await ask('/projects/default/traces?archived=true');
-  t.match(list.items, [{ trace_id: traceId }]);
-  t.notOk('complete_from' in list, 'nothing is left out');
+type Shown = readonly (readonly [path: string, shown: RegExp])[];
+
+const HAS_TRACE = new RegExp(traceId, 'u');
+/** Paths, and what their answers show of the demo. */
+const MAIN: Shown = [
+  [`/api/v1/projects/default/traces/${traceId}`, HAS_TRACE],
+  ['/api/v1/projects/default/traces', HAS_TRACE],
+  ['/api/v1/projects/default/logs', /"body"/u],
+  [`/tempo/api/search?q=${encodeURIComponent('{ status = error }')}`, HAS_TRACE],
+];
+const OTHERS: Shown = [
+  ['/api/v1/projects/default/traces?from=-1h&q=error', HAS_TRACE],
+  ['/api/v1/projects/default/traces/histogram?from=-1h&to=now', /"trace_count":1\b/u],
+  ['/api/v1/projects/default/traces/top?by=tokens', HAS_TRACE],
+  ['/api/v1/projects/default/tools', /"call_count" ?: ?[1-9]/u],
+  ['/api/v1/projects/default/facets', /"value" ?: ?"/u],
+  ['/api/v1/projects/default/usage?from=-1h', /"call_count" ?: ?[1-9]/u],
+  ['/api/v1/projects/default/conversations', /"conversation_id" ?: ?"/u],
+  ['/api/v1/projects/default/metrics', /"name" ?: ?"gen_ai/u],
+  ['/api/v1/projects/default/metrics/series?name=gen_ai.client.operation.duration', /"points_examined" ?: ?[1-9]/u],
+  ['/api/v1/projects/default/export?what=spans', HAS_TRACE],
+  ['/api/v1/projects/default/export?what=traces&as=csv', HAS_TRACE],
+  ['/tempo/api/v2/search/tags', /"service/u],
+  ['/tempo/api/v2/search/tag/resource.service.name/values', /"value":"/u],
+  ['/jaeger/api/services', /"data":\["/u],
+  ['/jaeger/api/traces', HAS_TRACE],
+  ['/jaeger/api/v3/trace-summaries', HAS_TRACE],
+];
+
+async function checkShown(t: Test, paths: Shown): Promise<void> {
+  for (const [path, shown] of paths) {
+    const { status, text } = await fetchText(path);
+    t.equal(status, 200, path);
+    t.match(text, shown, path);
+    t.notMatch(text, /"complete_from"/u, `${path}: nothing is left out`);
+  }
+}
+
+t.test('the API shows what is in objects only', (t) => checkShown(t, MAIN));
+
+longTest('every list, sum and search shows what is in objects only', async (t) => {
+  await checkShown(t, OTHERS);
+  const { body } = await ask('/projects/default/conversations');
+  const { conversation_id: conversation } = body.items[0];
+  const turns = await ask(`/projects/default/conversations/${encodeURIComponent(conversation)}/turns`);
+  t.match(turns, { status: 200, body: { items: [{ trace: { trace_id: String } }] } });
+  t.equal((await ask('/projects/default/conversations/no-such-conversation/turns')).status, 404);
+});
+
+t.test('the tools for agents show it', async (t) => {
+  const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'search_traces', arguments: {} } };
+  const answer = await fetch(`http://127.0.0.1:${port}/mcp`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      origin: `http://127.0.0.1:${port}`,
+    },
+    body: JSON.stringify(call),
+  });
+  t.match(await answer.text(), new RegExp(traceId, 'u'));
+});
+
+t.test('`sluice mcp` shows it too', async (t) => {
+  const env = { ...process.env, NO_COLOR: '1', ...s3.environment };
+  const child = spawn(process.execPath, [BIN, 'mcp'], { cwd: folder, env, stdio: ['pipe', 'pipe', 'pipe'] });
+  const agent = watchExecutable(child);
+  const say = (message: object): void => void child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  const clientInfo = { name: 'a test', version: '1' };
+  say({ id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo } });
+  say({ method: 'notifications/initialized' });
+  say({ id: 2, method: 'tools/call', params: { name: 'search_traces', arguments: { project: 'default' } } });
+  await agent.until(traceId);
+  child.stdin.end();
+  t.equal(await agent.ended, 0);
+});
+
+t.test('archived=false reads PostgreSQL only', async (t) => {
+  const { body } = await ask('/projects/default/traces?archived=false');
+  t.match(body, { items: [], complete_from: String });
 });
 
 t.test('a further trace is shown although a process has answered from an earlier snapshot', async (t) => {
-  const path = '/projects/default/traces?archived=true';
+  const path = '/projects/default/traces';
   t.equal((await ask(path)).body.items.length, 1);
   const later = await demo();
   const ids = async (): Promise<readonly string[]> =>

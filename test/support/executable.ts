@@ -6,7 +6,7 @@ import { rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
 export const BIN = fileURLToPath(new URL('../../../bin/sluice.js', import.meta.url));
@@ -34,7 +34,7 @@ export function startExecutable(
 }
 
 /** Wraps a process that was started in another way. */
-export function watchExecutable(child: ChildProcessByStdio<null, Readable, Readable>): Executable {
+export function watchExecutable(child: ChildProcessByStdio<Writable | null, Readable, Readable>): Executable {
   const output = { out: '', err: '' };
   const waiting = new Set<() => void>();
   const note = (stream: 'out' | 'err') => (chunk: Buffer) => {

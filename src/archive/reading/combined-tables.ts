@@ -71,6 +71,10 @@ export async function completeTables(query: Query): Promise<void> {
     CREATE INDEX IF NOT EXISTS lake_spans_start ON pg_temp.lake_spans (project, start_time_unix_nano);
     CREATE INDEX IF NOT EXISTS lake_spans_response ON pg_temp.lake_spans (project, left(response_id, 128))
       WHERE usage_scope IS NOT NULL AND response_id IS NOT NULL;
+    CREATE INDEX IF NOT EXISTS lake_spans_conversation ON pg_temp.lake_spans (project, left(conversation_id, 128))
+      WHERE conversation_id IS NOT NULL;
+    CREATE INDEX IF NOT EXISTS lake_logs_conversation ON pg_temp.lake_logs (project, left(conversation_id, 128))
+      WHERE conversation_id IS NOT NULL;
     CREATE INDEX IF NOT EXISTS lake_logs_trace ON pg_temp.lake_logs (trace_id);
     CREATE INDEX IF NOT EXISTS lake_logs_response ON pg_temp.lake_logs (project, left(response_id, 128)) WHERE response_id IS NOT NULL;
     CREATE INDEX IF NOT EXISTS lake_traces_id ON pg_temp.lake_traces (trace_id);

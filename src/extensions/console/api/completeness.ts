@@ -1,35 +1,120 @@
 /**
- * From which time on an answer is complete: lists and sums read PostgreSQL, and earlier days may be archived, or
- * records may be in objects only.
+ * What PostgreSQL may not have of an answer: earlier days may be archived, and records may be in objects only. A
+ * process that reads them gives the whole answer then; otherwise the answer says from which time on it is complete.
  */
 import { dayOfNs, MAY_MISS, WAITING_PARTS } from '../../../component/archived-day.ts';
-import type { RequestContext } from '../server/route.ts';
+import { LATEST_NS } from '../../../component/moment.ts';
+import { ConsoleError, type ConsoleErrorCode } from '../errors.ts';
+import type { ArchivedDays, Reply, RequestContext } from '../server/route.ts';
+import { type Range, wordOf } from './question.ts';
+
+const NS_PER_MS = 1_000_000n;
+const DAY_NS = 86_400_000_000_000n;
+/** Clocks may be ahead. */
+const AHEAD_NS = DAY_NS;
+/** Of a question without a range: how far back its archived days are read. */
+const RECENT_NS = 7n * DAY_NS;
+/** PostgreSQL answers alone then, if the request does not ask for archived days. */
+const UNREADABLE: ReadonlySet<ConsoleErrorCode> = new Set(['archive_unavailable', 'busy', 'took_too_long']);
 
 /**
- * The end of the newest archived day at or after the time `$2` of which PostgreSQL may not have all records, or the
- * arrival of the newest request that it does not have.
+ * The end of the newest archived day of the range from `$2` to `$3` of which PostgreSQL may not have all records, or
+ * the arrival of the newest request that it does not have. `$4`: the tables.
  */
 const NEWEST = `
   SELECT max(ns)::text AS ns FROM (
     (SELECT (j.day + 1 - date '1970-01-01')::int8 * 86400000000000 AS ns FROM sluice.lake_jobs j
-    WHERE j.state = 'published' AND j.signal <> 'metric_points' AND $1::text = ANY (j.projects)
-      AND j.day >= ${dayOfNs('$2::int8')} AND ${MAY_MISS}
+    WHERE j.state = 'published' AND j.signal = ANY ($4::text[]) AND $1::text = ANY (j.projects)
+      AND j.day >= ${dayOfNs('$2::int8')} AND (j.day <= ${dayOfNs('$3::int8')} OR j.min_ns <= $3::int8) AND ${MAY_MISS}
     ORDER BY j.day DESC LIMIT 1)
     UNION ALL SELECT (extract(epoch FROM max(p.received_at)) * 1000000)::int8 * 1000 FROM ${WAITING_PARTS} p
-    WHERE p.signal IN ('spans', 'logs') AND p.project = $1::text
+    WHERE p.signal = ANY ($4::text[]) AND p.project = $1::text AND (p.first_ns IS NULL OR p.first_ns <= $3::int8)
       AND p.received_at >= 'epoch'::timestamptz + $2::int8 / 1000 * interval '1 microsecond') n`;
 
+/** Members of an answer. Empty when it is complete. */
 export interface Completeness {
   readonly complete_from?: string;
+  /** Why earlier records are not read. */
+  readonly unread?: string;
 }
 
-/** A member of the answer to a question from this time on; empty when the answer is complete. */
-export async function completenessOf(
-  { project, reader, archivedFrom }: RequestContext,
-  from: bigint,
-): Promise<Completeness> {
+export interface Reach {
+  /** The answer of the process that reads archived days; null: PostgreSQL answers. */
+  readonly reply: Reply | null;
+  readonly completeness: Completeness;
+}
+
+/** What a question reads. */
+export interface Reading extends Range, Pick<ArchivedDays, 'of' | 'isDetailed' | 'conversation'> {
+  /** Whether PostgreSQL, which has all from this time on, has enough for the answer. */
+  isEnough?(completeFrom: bigint): boolean;
+}
+
+/** The parameter `archived` decides; without it archived days are read when they are needed and can be read. */
+export async function reachOf(context: RequestContext, reading: Reading): Promise<Reach> {
+  const asked = wordOf(context, 'archived', ['auto', 'true', 'false']);
+  return askedReach(context, reading, asked);
+}
+
+/** Of the APIs of others, whose answers cannot say what is missing: archived days that are needed must be read. */
+export const neededReach = (context: RequestContext, reading: Reading): Promise<Reach> =>
+  askedReach(context, reading, 'needed');
+
+async function askedReach(
+  context: RequestContext,
+  reading: Reading,
+  asked: 'auto' | 'true' | 'false' | 'needed',
+): Promise<Reach> {
+  const completeness = await completenessOf(context, reading);
+  const { complete_from: from } = completeness;
+  if (from === undefined || asked === 'false' || context.archivedFrom !== null) return { reply: null, completeness };
+  if (asked !== 'true' && reading.isEnough?.(BigInt(from)) === true) return { reply: null, completeness };
+  try {
+    return { reply: await context.archivedDays(daysOf(context, reading)), completeness };
+  } catch (error) {
+    if (asked !== 'auto' || !(error instanceof ConsoleError) || !UNREADABLE.has(error.code)) throw error;
+    return { reply: null, completeness: { ...completeness, unread: error.message } };
+  }
+}
+
+async function completenessOf(context: RequestContext, reading: Reading): Promise<Completeness> {
+  const { project, reader, archivedFrom } = context;
+  const { of, from, until } = rangeOf(context, reading);
   if (archivedFrom !== null) return archivedFrom > from ? { complete_from: String(archivedFrom) } : {};
-  const [row] = await reader.prepared(NEWEST, [project, String(from < 0n ? 0n : from)]);
+  const signals = of === 'metrics' ? ['metric_points'] : ['spans', 'logs'];
+  const [row] = await reader.prepared(NEWEST, [project, String(from), String(until), signals]);
   const ns = row?.['ns'] ?? null;
   return ns === null ? {} : { complete_from: String(ns) };
+}
+
+/** Without a beginning, a question that has no pages is for recent days. */
+function rangeOf({ now }: RequestContext, { of, from, until, isEnough }: Reading) {
+  const nowNs = BigInt(now()) * NS_PER_MS;
+  const first = from <= 0n && isEnough === undefined ? nowNs - RECENT_NS : from;
+  return { of, from: first < 0n ? 0n : first, until: until > LATEST_NS ? LATEST_NS : until };
+}
+
+/** A range up to now ends alike for all questions, so that one process answers them. */
+function daysOf(context: RequestContext, reading: Reading): ArchivedDays {
+  const { of, from, until } = rangeOf(context, reading);
+  const { isDetailed, conversation } = reading;
+  const nowNs = BigInt(context.now()) * NS_PER_MS;
+  const { project } = context;
+  const named = conversation === undefined ? {} : { conversation };
+  return { of, project, from, until: until < nowNs ? until : nowNs + AHEAD_NS, isDetailed, ...named };
+}
+
+/** Traces before the archived days that were read may be there with a part of their records. */
+export const wholeFrom = ({ archivedFrom }: RequestContext, { from, until }: Range): Range => ({
+  from: archivedFrom !== null && archivedFrom > from ? archivedFrom : from,
+  until,
+});
+
+/** Whether conditions may need content. */
+export const hasFilter = ({ query }: RequestContext): boolean => (query.get('q') ?? '') !== '';
+
+/** The text of a JSON object with further members. */
+export function withCompleteness(text: string, completeness: Completeness): string {
+  const members = JSON.stringify(completeness).slice(1);
+  return members === '}' ? text : `${text.trimEnd().slice(0, -1)},${members}`;
 }

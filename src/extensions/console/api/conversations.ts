@@ -7,7 +7,7 @@ import type { Conditions } from '../filter/compile.ts';
 import { withUsage } from '../filter/fields.ts';
 import { Parameters } from '../filter/parameters.ts';
 import { jsonText, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
-import { completenessOf } from './completeness.ts';
+import { reachOf, withCompleteness } from './completeness.ts';
 import { isCount, isStoredTime, isTraceId, type PartCheck, readCursor, writeCursor } from './cursor.ts';
 import { LOG_NS, logsIn, readLoggedTurn, recordsOf, untracedUsage } from './logged-conversation.ts';
 import { allOf, conditionsOf, environmentCondition, END_NS, limitOf, rangeOf } from './question.ts';
@@ -24,6 +24,8 @@ const ENOUGH_MS = 1500;
 const FIRST_WORDS = 400;
 const TURNS = 20;
 const STEPS = 100;
+/** A conversation with its first record so long after an archived day has none on that day. */
+const NEAR_NS = 86_400_000_000_000n;
 /** The position of a log record has no trace. */
 const isTraceIdOrNone: PartCheck = (part) => part === '' || isTraceId(part);
 
@@ -104,9 +106,13 @@ export const listConversations = readRoute(`${PROJECT}/conversations`, async (co
     reached = last === null ? reached : String(last);
     position = last === null || page?.['is_end'] === true ? null : { ns: String(last), id: String(page?.['id']) };
   }
+  const { reply, completeness } = await reachOf(context, {
+    ...{ of: 'traces', from, until, isDetailed: true },
+    isEnough: (completeFrom) => position !== null && BigInt(position.ns) >= completeFrom,
+  });
+  if (reply !== null) return reply;
   const items = await readRows(context, ids);
   const next = position === null ? null : writeCursor(question, [end, position.ns, position.id]);
-  const completeness = await completenessOf(context, from);
   const rest = { next, examined, reached, more: next !== null, ...completeness };
   return jsonText(`{"items":[${items.join(',')}],${JSON.stringify(rest).slice(1)}`);
 });
@@ -218,12 +224,20 @@ export const listTurns = readRoute(`${PROJECT}/conversations/{conversation}/turn
   const conversation = context.parameter('conversation');
   const question = ['turns', project, conversation];
   const [known] = await reader.query(
-    `SELECT EXISTS (SELECT FROM sluice.spans s WHERE ${spansIn('$2::text')}) AS has_spans,
-       EXISTS (SELECT FROM sluice.logs l WHERE ${logsIn('$2::text')}) AS has_logs`,
+    `SELECT (SELECT min(s.start_time_unix_nano) FROM sluice.spans s WHERE ${spansIn('$2::text')})::text AS first_span,
+       (SELECT min(${LOG_NS}) FROM sluice.logs l WHERE ${logsIn('$2::text')})::text AS first_log`,
     [project, conversation],
   );
-  const hasSpans = known?.['has_spans'] === true;
-  if (!hasSpans && known?.['has_logs'] !== true) throw new ConsoleError('not_found');
+  const [firstSpan, firstLog] = ['first_span', 'first_log'].map((name) => (known?.[name] ?? null) as string | null);
+  const first = firstSpan ?? firstLog ?? null;
+  const { reply, completeness } = await reachOf(context, {
+    ...{ of: 'conversation', from: 0n, until: END_NS, isDetailed: true, conversation },
+    // Records of one conversation are not far apart.
+    isEnough: (completeFrom) => first !== null && BigInt(first) >= completeFrom + NEAR_NS,
+  });
+  if (reply !== null) return reply;
+  const hasSpans = firstSpan !== null;
+  if (first === null) throw new ConsoleError('not_found');
   const parts = [isStoredTime, hasSpans ? isTraceId : isCount];
   const newest = newestBefore(END_NS);
   const [ns = newest.ns, id = newest.id] = readCursor(query.get('cursor'), question, parts) ?? [];
@@ -232,7 +246,8 @@ export const listTurns = readRoute(`${PROJECT}/conversations/{conversation}/turn
     const of = { project, conversation, seesContent: caller.seesContent };
     const { turn, next } = await readLoggedTurn(reader, of, [ns, id === newest.id ? '0' : id]);
     const cursor = next === null ? null : writeCursor(question, next);
-    return jsonText(`{"conversation":${summary},"items":[${turn}],"next":${JSON.stringify(cursor)}}`);
+    const text = `{"conversation":${summary},"items":[${turn}],"next":${JSON.stringify(cursor)}}`;
+    return jsonText(withCompleteness(text, completeness));
   }
   const [page] = await reader.prepared(
     `WITH page AS MATERIALIZED (
@@ -249,7 +264,6 @@ export const listTurns = readRoute(`${PROJECT}/conversations/{conversation}/turn
     [project, conversation, ns, Buffer.from(id, 'hex')],
   );
   const next = page?.['more'] === true ? writeCursor(question, String(page['last']).split(' ')) : null;
-  return jsonText(
-    `{"conversation":${summary},"items":[${linesOf(page?.['items']).join(',')}],"next":${JSON.stringify(next)}}`,
-  );
+  const text = `{"conversation":${summary},"items":[${linesOf(page?.['items']).join(',')}],"next":${JSON.stringify(next)}}`;
+  return jsonText(withCompleteness(text, completeness));
 });

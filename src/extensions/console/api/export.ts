@@ -11,7 +11,8 @@ import {
 } from '../../../pdata/stored-text.ts';
 import { ConsoleError } from '../errors.ts';
 import { Parameters } from '../filter/parameters.ts';
-import { type DownloadReply, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
+import { type DownloadReply, PROJECT, type Reply, type RequestContext, readRoute } from '../server/route.ts';
+import { reachOf } from './completeness.ts';
 import { logsByTime, newestFirst } from './logs.ts';
 import { allOf, conditionsOf, environmentCondition, limitOf, rangeOf, wordOf } from './question.ts';
 import { membersOf, OTLP_JSON, SPANS_PROTOBUF } from './otlp-conversions.ts';
@@ -31,12 +32,16 @@ const TYPES: Readonly<Record<Form, DownloadReply['type']>> = {
   otlp: 'application/x-ndjson',
 };
 
-export const exportRows = readRoute(`${PROJECT}/export`, (context): DownloadReply => {
+export const exportRows = readRoute(`${PROJECT}/export`, async (context): Promise<Reply> => {
   const what = wordOf(context, 'what', ['traces', 'spans', 'logs']);
   const form = wordOf(context, 'as', ['ndjson', 'csv', 'otlp']);
   const limit = limitOf(context, MAX_ROWS, MAX_ROWS);
   if (what === 'traces' && form === 'otlp')
     throw new ConsoleError('request_invalid', { message: '`as=otlp` needs `what=spans` or `what=logs`.' });
+  const reading = { of: 'traces', ...rangeOf(context), isDetailed: true, isEnough: () => false } as const;
+  const { reply, completeness } = await reachOf(context, reading);
+  if (reply !== null) return reply;
+  if (context.archivedFrom !== null && completeness.complete_from !== undefined) throw tooMuch();
   const pieces = what === 'traces' ? traceLines(context, form, limit) : recordPieces(context, { what, form, limit });
   return {
     kind: 'download',
@@ -45,6 +50,13 @@ export const exportRows = readRoute(`${PROJECT}/export`, (context): DownloadRepl
     pieces,
   };
 });
+
+/** A file cannot say what it does not have. */
+const tooMuch = (): ConsoleError =>
+  new ConsoleError('request_invalid', {
+    message: 'The archived days of the range are too much for one file.',
+    hint: 'Ask for a shorter range, use `sluice export`, or with archived=false for what PostgreSQL has.',
+  });
 
 export const exportTrace = readRoute(`${PROJECT}/traces/{trace}/otlp`, async (context): Promise<DownloadReply> => {
   const trace = await findTrace(context);

@@ -2,6 +2,7 @@
 import { ConsoleError } from '../errors.ts';
 import { Parameters } from '../filter/parameters.ts';
 import { jsonText, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
+import { hasFilter, reachOf, withCompleteness } from './completeness.ts';
 import { allOf, conditionsOf, environmentCondition, rangeOf } from './question.ts';
 import { sharedStateOf } from './shared-state.ts';
 
@@ -36,15 +37,18 @@ export const listFacets = readRoute(`${PROJECT}/facets`, async (context) => {
   const { caller, project, query } = context;
   const fields = fieldsOf(context);
   const { from, until } = rangeOf(context);
+  const reading = { of: 'traces', from, until, isDetailed: hasFilter(context) } as const;
+  const { reply, completeness } = await reachOf(context, reading);
+  if (reply !== null) return reply;
   const { recent } = sharedStateOf(context.people);
   const range = [from, until].map((ns) => String(ns / KEY_NS));
   const question = [project, ...range, query.get('q') ?? '', query.get('env') ?? '', String(caller.seesContent)];
   const key = JSON.stringify(['facets', ...fields, ...question]);
   const kept = recent.find(key, context.now());
-  if (kept !== null) return jsonText(kept);
+  if (kept !== null) return jsonText(withCompleteness(kept, completeness));
   const text = await countValues(context, fields);
   recent.keep(key, text, context.now());
-  return jsonText(text);
+  return jsonText(withCompleteness(text, completeness));
 });
 
 function fieldsOf({ query }: RequestContext): readonly string[] {

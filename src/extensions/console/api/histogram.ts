@@ -2,6 +2,7 @@
 import { withUsage } from '../filter/fields.ts';
 import { Parameters } from '../filter/parameters.ts';
 import { json, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
+import { hasFilter, reachOf } from './completeness.ts';
 import {
   allOf,
   conditionsOf,
@@ -26,7 +27,10 @@ export const showHistogram = readRoute(`${PROJECT}/traces/histogram`, async (con
   const { trace, row, sums, isHeavy } = conditionsOf(context, 'span', parameters);
   const buckets = integerOf(query.get('buckets'), { name: 'buckets', byDefault: 60, lowest: 1, highest: 500 });
   const byError = wordOf(context, 'by', ['count', 'error']) === 'error';
-  const range = await closedRange(context, rangeOf(context));
+  const asked = rangeOf(context);
+  const { reply, completeness } = await reachOf(context, { of: 'traces', ...asked, isDetailed: hasFilter(context) });
+  if (reply !== null) return reply;
+  const range = await closedRange(context, asked);
   const width = (range.until - range.from + BigInt(buckets) - 1n) / BigInt(buckets);
   const isSampled = byError || row.length > 0 || sums.length > 0;
   const some =
@@ -64,7 +68,7 @@ export const showHistogram = readRoute(`${PROJECT}/traces/histogram`, async (con
       ...(errors === null ? {} : { error_count: errors }),
     })),
   };
-  return json(histogram);
+  return json({ ...histogram, ...completeness });
 });
 
 /** An open end of the range is that of the stored traces. */

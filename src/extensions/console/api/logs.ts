@@ -2,7 +2,7 @@
 import { logNs } from '../../../pdata/log-time.ts';
 import { Parameters } from '../filter/parameters.ts';
 import { jsonText, PROJECT, readRoute } from '../server/route.ts';
-import { completenessOf } from './completeness.ts';
+import { reachOf } from './completeness.ts';
 import { isCount, isStoredTime, readCursor, writeCursor } from './cursor.ts';
 import { allOf, conditionsOf, environmentCondition, integerOf, limitOf, rangeOf } from './question.ts';
 import { findTrace } from './stored-trace.ts';
@@ -75,7 +75,12 @@ export const listLogs = readRoute(`${PROJECT}/logs`, async (context) => {
     position = nextPosition(position, slice ?? {}, size);
   }
   const next = position === null ? null : writeCursor(question, [position.ns, String(position.passed)]);
-  const end = { next, examined, reached, more: next !== null, ...(await completenessOf(context, from)) };
+  const { reply, completeness } = await reachOf(context, {
+    ...{ of: 'traces', from, until, isDetailed: true },
+    isEnough: (completeFrom) => position !== null && BigInt(position.ns) >= completeFrom,
+  });
+  if (reply !== null) return reply;
+  const end = { next, examined, reached, more: next !== null, ...completeness };
   return jsonText(`{"items":[${items.join(',')}],${JSON.stringify(end).slice(1)}`);
 });
 

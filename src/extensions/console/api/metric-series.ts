@@ -5,6 +5,7 @@
  * began anew counts from zero.
  */
 import { ConsoleError } from '../errors.ts';
+import { reachOf, withCompleteness } from './completeness.ts';
 import { Parameters } from '../filter/parameters.ts';
 import { nanosecondsOf } from '../filter/values.ts';
 import { jsonText, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
@@ -42,16 +43,18 @@ export const showMetric = readRoute(`${PROJECT}/metrics/series`, async (context)
   const interval = intervalOf(context, range, INTERVALS);
   const by = groupOf(context);
   const head = { name, from: String(range.from), to: String(range.until), interval, by: query.get('by') ?? '' };
+  const { reply, completeness } = await reachOf(context, { of: 'metrics', ...range, isDetailed: false });
+  if (reply !== null) return reply;
   const about = await aboutMetric(context, name);
   if (about === null) {
     const nothing = { points_examined: 0, reached: null, cut: false, resets: 0, series_count: 0, attribute_names: [] };
-    return jsonText(JSON.stringify({ ...head, ...UNKNOWN, ...nothing, series: [] }));
+    return jsonText(JSON.stringify({ ...head, ...UNKNOWN, ...nothing, series: [], ...completeness }));
   }
   const parameters = new Parameters();
   const text = seriesText(context, { about, name, range, interval, by }, parameters);
   const [row] = await reader.query(text, parameters.values);
   const [start, middle] = [JSON.stringify(head).slice(0, -1), about.json.slice(1, -1)];
-  return jsonText(`${start},${middle},${String(row?.['answer']).slice(1)}`);
+  return jsonText(withCompleteness(`${start},${middle},${String(row?.['answer']).slice(1)}`, completeness));
 });
 
 const UNKNOWN = {

@@ -1,12 +1,18 @@
 /** `GET …/metrics`: the names of metrics. */
 import { jsonText, PROJECT, readRoute } from '../server/route.ts';
+import { reachOf, withCompleteness } from './completeness.ts';
+import { END_NS } from './question.ts';
 import { nameText } from './texts.ts';
 
 /** Each name is one look into the index. */
 const MAX_NAMES = 1000;
 
 /** The index begins with the first 128 characters of the name: each step goes to the next such beginning. */
-export const listMetrics = readRoute(`${PROJECT}/metrics`, async ({ project, reader }) => {
+export const listMetrics = readRoute(`${PROJECT}/metrics`, async (context) => {
+  const { project, reader } = context;
+  const reading = { of: 'metrics', from: 0n, until: END_NS, isDetailed: false } as const;
+  const { reply, completeness } = await reachOf(context, reading);
+  if (reply !== null) return reply;
   const next = (after: string): string => `
     SELECT left(m.name, 128) AS name FROM sluice.metric_points m WHERE m.project = $1::text ${after} ORDER BY left(m.name, 128) LIMIT 1`;
   const [row] = await reader.query(
@@ -22,5 +28,5 @@ export const listMetrics = readRoute(`${PROJECT}/metrics`, async ({ project, rea
        ORDER BY m.time_unix_nano DESC NULLS LAST LIMIT 1) l`,
     [project],
   );
-  return jsonText(String(row?.['answer']));
+  return jsonText(withCompleteness(String(row?.['answer']), completeness));
 });

@@ -7,13 +7,23 @@ import type { ContentColumn } from '../../../pdata/content-columns.ts';
 import type { Count } from '../../../pdata/exact-json.ts';
 import type { SpanRow } from '../../../pdata/rows.ts';
 
+/** What of the range an answer does not have. */
+export interface PartOfRange {
+  readonly complete_from?: CompleteFrom;
+  /** Why what is earlier was not read. */
+  readonly unread?: string;
+}
+
+/** Earlier records of the range are archived, or in objects, and not in the answer. Left out: it is complete. */
+export type CompleteFrom = Nanoseconds;
+
 /** An integer of 64 bits as a decimal string. */
 export type Nanoseconds = string;
 /** US dollars as a decimal string with 8 digits after the point. */
 export type Cost = string;
 
 /** A page of a bounded search. */
-export interface Page<Item> {
+export interface Page<Item> extends PartOfRange {
   readonly items: readonly Item[];
   /** The cursor that continues the search; null at the end of the range. */
   readonly next: string | null;
@@ -23,11 +33,7 @@ export interface Page<Item> {
   readonly reached: Nanoseconds | null;
   /** Whether the search can be continued. With fewer items than asked for, the time for one answer was over. */
   readonly more: boolean;
-  readonly complete_from?: CompleteFrom;
 }
-
-/** Earlier days of the range are archived and not in the answer. Left out: it is complete. */
-export type CompleteFrom = Nanoseconds;
 
 /** Sums over model calls, each counted once. */
 export interface UsageSums {
@@ -75,7 +81,7 @@ export interface ModelUsage extends UsageSums {
 }
 
 /** `GET /projects/{p}/traces/histogram` */
-export interface Histogram {
+export interface Histogram extends PartOfRange {
   readonly from: Nanoseconds;
   readonly to: Nanoseconds;
   /** The width of a bucket. */
@@ -98,7 +104,7 @@ export interface HistogramBucket {
 export type TopMeasure = 'cost' | 'duration' | 'tokens' | 'errors';
 
 /** `GET /projects/{p}/traces/top`, highest first. */
-export interface TopTraces {
+export interface TopTraces extends PartOfRange {
   readonly by: TopMeasure;
   readonly items: readonly TraceRow[];
 }
@@ -350,7 +356,7 @@ export interface ConversationRow extends UsageSums {
  * `GET …/conversations/{id}/turns?cursor`: traces from the newest, 20 a page, each with its steps in order. A
  * conversation that only log records name has one turn a page.
  */
-export interface Turns {
+export interface Turns extends PartOfRange {
   readonly conversation: ConversationRow;
   readonly items: readonly Turn[];
   readonly next: string | null;
@@ -367,7 +373,7 @@ export interface Turn {
 export type UsageGroup = 'none' | 'provider' | 'model' | 'user' | 'service' | 'agent' | 'conversation' | 'environment';
 
 /** `GET …/usage?group=model&interval=1h&from&to&q` */
-export interface Usage {
+export interface Usage extends PartOfRange {
   /** RFC 3339, by the database's clock. */
   readonly as_of: string;
   readonly from: Nanoseconds;
@@ -376,8 +382,6 @@ export interface Usage {
   /** A Go duration; points start at multiples of it since 1970. */
   readonly interval: string;
   readonly calls_examined: number;
-  /** Also of the time before `from`, with which the figures are compared. */
-  readonly complete_from?: CompleteFrom;
   /** Highest cost first, at most 100; the rest is added up under a key with `"other": true`. */
   readonly series: readonly UsageSeries[];
   readonly total: UsageTotal;
@@ -417,7 +421,7 @@ export interface UsageTotal extends UsageFigures {
 }
 
 /** `GET …/tools?q&from&to`: tool steps by tool, highest p95 first, at most 100. */
-export interface ToolUsage {
+export interface ToolUsage extends PartOfRange {
   readonly from: Nanoseconds;
   readonly to: Nanoseconds;
   /** How many of the newest tool steps of the range were looked at. */
@@ -438,7 +442,7 @@ export interface ToolFigures {
 }
 
 /** `GET …/facets?fields=service,model&q&from&to` */
-export interface Facets {
+export interface Facets extends PartOfRange {
   /** How many of the newest spans were counted. */
   readonly examined: number;
   /** Whether these were all spans of the range. */
@@ -452,7 +456,7 @@ export interface FacetValue {
 }
 
 /** `GET …/metrics` */
-export interface MetricNames {
+export interface MetricNames extends PartOfRange {
   readonly items: readonly MetricName[];
   /** Whether there are more names than are answered. */
   readonly more: boolean;
@@ -471,7 +475,7 @@ export interface MetricName {
 export type MetricForm = 'level' | 'count' | 'distribution';
 
 /** `GET …/metrics/series?name&from&to&interval&by` */
-export interface MetricSeriesAnswer {
+export interface MetricSeriesAnswer extends PartOfRange {
   readonly name: string;
   readonly from: Nanoseconds;
   readonly to: Nanoseconds;

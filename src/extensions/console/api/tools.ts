@@ -1,6 +1,7 @@
 /** `GET …/tools`: calls, errors and times of tool steps by tool, among the newest of a range. */
 import { Parameters } from '../filter/parameters.ts';
 import { jsonText, PROJECT, readRoute } from '../server/route.ts';
+import { hasFilter, reachOf, withCompleteness } from './completeness.ts';
 import { allOf, boundedRangeOf, conditionsOf, environmentCondition } from './question.ts';
 
 const DAY_MS = 86_400_000;
@@ -14,6 +15,9 @@ const LONGEST_NAME = 256;
 export const listTools = readRoute(`${PROJECT}/tools`, async (context) => {
   const { project, reader } = context;
   const { from, until } = boundedRangeOf(context, { days: DAYS, defaultMs: DAY_MS });
+  const reading = { of: 'traces', from, until, isDetailed: hasFilter(context) } as const;
+  const { reply, completeness } = await reachOf(context, reading);
+  if (reply !== null) return reply;
   const parameters = new Parameters();
   const { trace, row, isHeavy } = conditionsOf(context, 'span', parameters);
   const environment = environmentCondition(context, 's.environment', parameters);
@@ -44,5 +48,5 @@ export const listTools = readRoute(`${PROJECT}/tools`, async (context) => {
          FROM (SELECT * FROM tools ORDER BY times[2] DESC NULLS LAST, call_count DESC, tool LIMIT ${SHOWN}) tools))::text AS tools`,
     parameters.values,
   );
-  return jsonText(String(found?.['tools']));
+  return jsonText(withCompleteness(String(found?.['tools']), completeness));
 });

@@ -1,5 +1,6 @@
 /** `GET …/traces/top`: the traces of a range with the highest cost, tokens, duration or number of errors. */
 import { jsonText, PROJECT, readRoute } from '../server/route.ts';
+import { hasFilter, reachOf, withCompleteness } from './completeness.ts';
 import { boundedRangeOf, environmentsOf, limitOf, wordOf } from './question.ts';
 import type { TopMeasure } from './shapes.ts';
 import { readTraceRows } from './trace-rows.ts';
@@ -30,6 +31,9 @@ export const listTop = readRoute(`${PROJECT}/traces/top`, async (context) => {
   const by = wordOf(context, 'by', ['cost', 'duration', 'tokens', 'errors']);
   const { from, until } = boundedRangeOf(context, { days: DAYS[by], defaultMs: DAY_MS });
   const limit = limitOf(context, HIGHEST_LIMIT, HIGHEST_LIMIT);
+  const reading = { of: 'traces', from, until, isDetailed: hasFilter(context) } as const;
+  const { reply, completeness } = await reachOf(context, reading);
+  if (reply !== null) return reply;
   const [row] = await reader.query(
     `WITH top AS MATERIALIZED (
        SELECT t.project, t.trace_id, t.environment, t.first_ns, t.last_ns, m.measure FROM (${MEASURES[by](reader.views)}) m
@@ -40,5 +44,5 @@ export const listTop = readRoute(`${PROJECT}/traces/top`, async (context) => {
     [project, String(from), String(until), limit, environmentsOf(context)],
   );
   const items = await readTraceRows(reader, project, row?.['ids'] as readonly Buffer[]);
-  return jsonText(`{"by":"${by}","items":[${items.join(',')}]}`);
+  return jsonText(withCompleteness(`{"by":"${by}","items":[${items.join(',')}]}`, completeness));
 });

@@ -5,7 +5,7 @@ import { ConsoleError } from '../errors.ts';
 import { Parameters } from '../filter/parameters.ts';
 import { nanosecondsOf } from '../filter/values.ts';
 import { jsonText, PROJECT, type RequestContext, type RequestReader, readRoute } from '../server/route.ts';
-import { type Completeness, completenessOf } from './completeness.ts';
+import { type Completeness, reachOf } from './completeness.ts';
 import {
   allOf,
   boundedRangeOf,
@@ -65,14 +65,9 @@ export const showUsage = readRoute(`${PROJECT}/usage`, async (context) => {
   const before = { from: range.from - (range.until - range.from), until: range.from };
   const now = figuresQuestion(context, { keys: KEYS[group], range, interval: String(nanosecondsOf(interval)) });
   const earlier = figuresQuestion(context, { keys: KEYS[group], range: before, interval: null });
-  const completeness = await completenessOf(context, before.from);
-  if (wordOf(context, 'archived', ['false', 'true']) === 'true' && completeness.complete_from !== undefined) {
-    const { hasOwners: isDetailed } = now;
-    const { project } = context;
-    const days = { of: 'usage', project, from: before.from, until: range.until, isDetailed } as const;
-    const reply = await context.archivedDays(days);
-    if (reply !== null) return reply;
-  }
+  const reading = { of: 'usage', from: before.from, until: range.until, isDetailed: now.hasOwners } as const;
+  const { reply, completeness } = await reachOf(context, reading);
+  if (reply !== null) return reply;
   const [[found], [past]] = await askBoth(context.reader, now, earlier);
   return jsonText(answerText({ group, range, interval, completeness }, found ?? {}, past ?? {}));
 });

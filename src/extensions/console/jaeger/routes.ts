@@ -3,13 +3,15 @@
  * gives whole traces, the one of version 3 summaries and OTLP.
  */
 import { parseExact } from '../../../pdata/exact-json.ts';
+import { neededReach, wholeFrom } from '../api/completeness.ts';
+import { END_NS } from '../api/question.ts';
 import { membersOf, OTLP_JSON } from '../api/otlp-conversions.ts';
 import { findTrace, type StoredTrace } from '../api/stored-trace.ts';
 import { type FoundTraces, searchTraces, type TracePosition } from '../api/search-traces.ts';
 import type { TraceRow } from '../api/shapes.ts';
 import { ConsoleError } from '../errors.ts';
 import { Parameters } from '../filter/parameters.ts';
-import { json, jsonText, type RequestContext, type Route } from '../server/route.ts';
+import { json, jsonText, type Reply, type RequestContext, type Route } from '../server/route.ts';
 import { answer, oldRoute, refuse, v3Route } from './jaeger-route.ts';
 import { conditionsOf, readOldQuestion, readV3Question, type SearchQuestion } from './search-question.ts';
 import { operationsOf, servicesOf, summariesOf } from './summaries.ts';
@@ -26,12 +28,13 @@ const SUMMARIES = 200;
 const SEARCH_MS = 6000;
 const DIGITS = 32;
 
-/** The newest first. */
-async function search(context: RequestContext, question: SearchQuestion): Promise<readonly TraceRow[]> {
+/** The newest first; or the whole answer of a process that reads archived days. */
+async function search(context: RequestContext, question: SearchQuestion): Promise<readonly TraceRow[] | Reply> {
   const { project, reader } = context;
   const parameters = new Parameters();
   const conditions = conditionsOf(context, question, parameters);
-  const common = { project, conditions, parameters, range: question.range, now: () => context.now() };
+  const range = wholeFrom(context, question.range);
+  const common = { project, conditions, parameters, range, now: () => context.now() };
   const start = context.now();
   const found: TraceRow[] = [];
   let after: TracePosition | null = null;
@@ -40,7 +43,11 @@ async function search(context: RequestContext, question: SearchQuestion): Promis
     found.push(...page.items.map((item) => parseExact(item) as TraceRow));
     after = page.next;
   } while (after !== null && found.length < question.limit && context.now() - start < SEARCH_MS);
-  return found;
+  const { reply } = await neededReach(context, {
+    ...{ of: 'traces', ...question.range, isDetailed: true },
+    isEnough: (completeFrom) => after !== null && BigInt(after.ns) >= completeFrom,
+  });
+  return reply ?? found;
 }
 
 /** Ids may be written without their leading zeros. */
@@ -60,17 +67,20 @@ async function foundTrace(context: RequestContext, text: string): Promise<Stored
 }
 
 /** The parameter `traceID` names traces in place of a search. */
-async function searchedTraces(context: RequestContext): Promise<readonly string[]> {
+async function searchedTraces(context: RequestContext): Promise<readonly string[] | Reply> {
   const ids = context.query.getAll('traceID');
   if (ids.length > SEARCH_TRACES) throw refuse(`a search can name at most ${SEARCH_TRACES} traces`);
   if (ids.length > 0) return ids;
-  return (await search(context, readOldQuestion(context, SEARCH_TRACES))).map(({ trace_id }) => trace_id);
+  const found = await search(context, readOldQuestion(context, SEARCH_TRACES));
+  return isReply(found) ? found : found.map(({ trace_id }) => trace_id);
 }
 
-async function listTraces(context: RequestContext): Promise<readonly string[]> {
+async function listTraces(context: RequestContext): Promise<Reply> {
+  const ids = await searchedTraces(context);
+  if (isReply(ids)) return ids;
   const texts: string[] = [];
   let left = SEARCH_CHARACTERS;
-  for (const id of await searchedTraces(context)) {
+  for (const id of ids) {
     if (left <= 0) break;
     try {
       const limits = { ...SEARCH_LIMITS, characters: Math.min(SEARCH_LIMITS.characters, left) };
@@ -82,27 +92,36 @@ async function listTraces(context: RequestContext): Promise<readonly string[]> {
       if (!(error instanceof ConsoleError) || error.code !== 'not_found') throw error;
     }
   }
-  return texts;
+  return traces(texts);
 }
+
+const isReply = (found: readonly unknown[] | Reply): found is Reply => !Array.isArray(found);
+
+/** The names of services and operations are those of the newest spans. */
+const nameRoute = (route: typeof oldRoute, path: string, handle: (context: RequestContext) => Promise<Reply>): Route =>
+  route(path, async (context) => {
+    const reading = { of: 'traces', from: 0n, until: END_NS, isDetailed: false } as const;
+    return (await neededReach(context, reading)).reply ?? handle(context);
+  });
 
 const traces = (texts: readonly string[]) =>
   jsonText(`{"data":[${texts.join(',')}],"total":${texts.length},"limit":0,"offset":0,"errors":null}`);
 
 export const JAEGER_ROUTES: readonly Route[] = [
-  oldRoute('/services', async (context) => answer(await servicesOf(context))),
-  oldRoute('/services/{service}/operations', async (context) => {
+  nameRoute(oldRoute, '/services', async (context) => answer(await servicesOf(context))),
+  nameRoute(oldRoute, '/services/{service}/operations', async (context) => {
     const operations = await operationsOf(context, context.parameter('service'));
     return answer([...new Set(operations.map(({ name }) => name))]);
   }),
-  oldRoute('/traces', async (context) => traces(await listTraces(context))),
+  oldRoute('/traces', listTraces),
   oldRoute('/traces/{trace}', async (context) => {
     const trace = await foundTrace(context, context.parameter('trace'));
     return traces([await traceText(context, trace, TRACE_LIMITS)]);
   }),
   // Sluice does not compute a graph of services.
   oldRoute('/dependencies', () => answer([])),
-  v3Route('/services', async (context) => json({ services: await servicesOf(context) })),
-  v3Route('/operations', async (context) => {
+  nameRoute(v3Route, '/services', async (context) => json({ services: await servicesOf(context) })),
+  nameRoute(v3Route, '/operations', async (context) => {
     const service = context.query.get('service') ?? '';
     if (service === '') throw refuse('the parameter service is required');
     const kind = context.query.get('span_kind') ?? context.query.get('spanKind') ?? '';
@@ -111,7 +130,7 @@ export const JAEGER_ROUTES: readonly Route[] = [
   }),
   v3Route('/trace-summaries', async (context) => {
     const found = await search(context, readV3Question(context, SUMMARIES));
-    return json({ summaries: await summariesOf(context, found) });
+    return isReply(found) ? found : json({ summaries: await summariesOf(context, found) });
   }),
   v3Route('/traces/{trace}', async (context) => {
     const trace = await foundTrace(context, context.parameter('trace'));

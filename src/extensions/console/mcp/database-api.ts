@@ -5,6 +5,7 @@ import type { PostgresReader } from '../../../component/capabilities/postgres-re
 import { ROUTES } from '../api/routes.ts';
 import { ConsoleError } from '../errors.ts';
 import { asConsoleError } from '../server/failures.ts';
+import { type ArchiveReaders, loadingOfDays } from '../server/archive-readers.ts';
 import type { Caller, Reply, RequestContext } from '../server/route.ts';
 import { type Match, Router } from '../server/router.ts';
 import { textOf } from '../server/sending.ts';
@@ -21,6 +22,8 @@ export interface DatabaseApiParts {
   readonly seesContent: boolean;
   /** As that of a request. */
   readonly archivedFrom?: bigint | null;
+  /** Left out: the reader has the archived rows already. */
+  readonly archived?: ArchiveReaders;
 }
 
 export class DatabaseApi implements Api {
@@ -47,11 +50,14 @@ export class DatabaseApi implements Api {
   ): Promise<Result> {
     try {
       // Not a URL, which would read ".." as the segment above.
-      const [path = '', query = ''] = url.split('?');
+      const [path = ''] = url.split('?');
       const match = this.#router.find('GET', path);
       if (!match.route.readToken) throw new ConsoleError('forbidden');
       await this.#checkProject(match.parameters.get('project'));
-      return await whole(await match.route.handle(this.#contextOf(match, new URLSearchParams(query), headers)));
+      const context = this.#contextOf(match, url, headers);
+      return await whole(
+        (await context.archived(match.parameters.get('project') ?? null)) ?? (await match.route.handle(context)),
+      );
     } catch (error) {
       const { code, message, hint, at } = asConsoleError(error);
       if (code === 'internal') throw error;
@@ -66,18 +72,21 @@ export class DatabaseApi implements Api {
     if (!known.includes(name)) throw new ConsoleError('not_found', { message: 'There is no such project.' });
   }
 
-  #contextOf({ parameters }: Match, query: URLSearchParams, headers: RequestContext['headers']): RequestContext {
-    const { reader, administration, people, projects, seesContent, archivedFrom = null } = this.#parts;
+  #contextOf(match: Match, url: string, headers: RequestContext['headers']): RequestContext {
+    const { reader, administration, people, projects, seesContent, archived, archivedFrom = null } = this.#parts;
+    const { parameters } = match;
+    const query = new URLSearchParams(url.split('?')[1] ?? '');
     const caller: Caller = { by: 'none', id: '', name: 'sluice mcp', role: 'viewer', projects, seesContent };
     const parameter = (name: string): string => parameters.get(name) ?? '';
     const refuse = (): Promise<never> => Promise.reject(new ConsoleError('forbidden'));
     const nothing = (): void => undefined;
+    const question = { path: url, headers, projects, seesContent };
+    const asker = { reader, signal: this.#signal };
     return {
       ...{ caller, query, headers, reader, administration, people, parameter },
       project: parameter('project'),
-      // The reader has the archived rows already.
-      archived: () => Promise.resolve(null),
-      archivedDays: () => Promise.resolve(null),
+      archived: async (project) => archived?.answerForTrace(match, project, { question, asker }) ?? null,
+      archivedDays: async (days) => archived?.answer(loadingOfDays(days), question, asker) ?? null,
       archivedFrom,
       body: {},
       signal: this.#signal,

@@ -14,9 +14,11 @@ import type { Match } from './router.ts';
 
 /** The commands that answer. */
 const TRACE_COMMAND = 'archived-trace';
+const CONVERSATION_COMMAND = 'archived-conversation';
 const DAYS_COMMANDS = {
   usage: { name: 'archived-usage', detailed: '--owners' },
   traces: { name: 'archived-traces', detailed: '--content' },
+  metrics: { name: 'archived-metrics', detailed: '' },
 } as const;
 
 /** The words of the command that loads what a question needs. */
@@ -25,7 +27,8 @@ export type Loading = readonly string[];
 export const loadingOfTrace = (trace: string): Loading => [TRACE_COMMAND, trace];
 
 /** Whole days, so that a question for the same range a moment later finds the process of the first. */
-export function loadingOfDays({ of, project, from, until, isDetailed }: ArchivedDays): Loading {
+export function loadingOfDays({ of, project, from, until, isDetailed, conversation = '' }: ArchivedDays): Loading {
+  if (of === 'conversation') return [CONVERSATION_COMMAND, project, `--id=${conversation}`];
   const { name, detailed } = DAYS_COMMANDS[of];
   const [first, last] = [from - (from % DAY_NS), until + ((DAY_NS - (until % DAY_NS)) % DAY_NS)];
   return [name, project, String(first), String(last), ...(isDetailed ? [detailed] : [])];
@@ -117,9 +120,20 @@ export class ArchiveReaders {
   }
 
   /** Whether PostgreSQL may not have all records of the trace. */
-  async mayHave(reader: RequestReader, trace: string, project: string | null): Promise<boolean> {
+  async mayHave(reader: Asker['reader'], trace: string, project: string | null): Promise<boolean> {
     const [row] = await reader.prepared(IS_ARCHIVED, [Buffer.from(trace, 'hex'), project]);
     return row?.['archived'] === true;
+  }
+
+  /** The answer to a question for a trace. Null: it is for no trace, or PostgreSQL has all of it. */
+  async answerForTrace(
+    match: Match,
+    project: string | null,
+    { question, asker }: { readonly question: ArchivedQuestion; readonly asker: Asker },
+  ): Promise<Reply | null> {
+    const trace = archivedTraceOf(match);
+    if (trace === null || !(await this.mayHave(asker.reader, trace, project))) return null;
+    return this.answer(loadingOfTrace(trace), question, asker);
   }
 
   async answer(loading: Loading, question: ArchivedQuestion, { reader: database, signal }: Asker): Promise<Reply> {

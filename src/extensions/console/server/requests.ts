@@ -15,13 +15,7 @@ import type { RowThread } from './row-thread.ts';
 import type { Authentication } from '../auth/authentication.ts';
 import type { Logins } from '../auth/logins.ts';
 import { ConsoleError } from '../errors.ts';
-import {
-  type ArchiveReaders,
-  archivedTraceOf,
-  type Loading,
-  loadingOfTrace,
-  loadingOfDays,
-} from './archive-readers.ts';
+import { type ArchiveReaders, archivedTraceOf, type Loading, loadingOfDays } from './archive-readers.ts';
 import { readBody } from './bodies.ts';
 import { asConsoleError } from './failures.ts';
 import { type Places, QueryTurns } from './limits.ts';
@@ -150,19 +144,12 @@ export class Requests {
     context: AskedBy,
     project: string | null,
   ): Promise<Reply | null> {
-    const { archived } = this.#parts;
-    const trace = archivedTraceOf(match);
-    if (archived === null || trace === null || !(await archived.mayHave(context.reader, trace, project))) return null;
-    return this.#askArchive(exchange, context, loadingOfTrace(trace));
+    return this.#parts.archived?.answerForTrace(match, project, asking(exchange, context)) ?? null;
   }
 
-  async #askArchive(
-    { path, query, signal }: Exchange,
-    { caller: { projects, seesContent }, headers, reader }: AskedBy,
-    loading: Loading,
-  ): Promise<Reply | null> {
-    const question = { path: `${path}?${query}`, headers, projects, seesContent };
-    return this.#parts.archived?.answer(loading, question, { reader, signal }) ?? null;
+  async #askArchive(exchange: Exchange, context: AskedBy, loading: Loading): Promise<Reply | null> {
+    const { question, asker } = asking(exchange, context);
+    return this.#parts.archived?.answer(loading, question, asker) ?? null;
   }
 
   /** The checks that need no login: the name of the console, and the site that the request comes from. */
@@ -310,6 +297,12 @@ export class Requests {
     if (response.headersSent || leaving.signal.aborted) response.destroy();
     else sendError(response, answer, { head });
   }
+}
+
+/** The request as a question for the process that reads archived days. */
+function asking({ path, query, signal }: Exchange, { caller, headers, reader }: AskedBy) {
+  const { projects, seesContent } = caller;
+  return { question: { path: `${path}?${query}`, headers, projects, seesContent }, asker: { reader, signal } };
 }
 
 /** Throws for U+0000, which no stored text has and PostgreSQL does not take. */

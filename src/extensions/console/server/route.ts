@@ -106,12 +106,14 @@ export interface RequestContext {
 
 /** What a question needs of archived days. Times are in Unix nanoseconds. */
 export interface ArchivedDays {
-  readonly of: 'usage' | 'traces';
+  readonly of: 'usage' | 'traces' | 'metrics' | 'conversation';
   readonly project: string;
   readonly from: bigint;
   readonly until: bigint;
-  /** Of usage: calls get the user, conversation or agent of spans above. Of traces: a filter may need content. */
+  /** Of usage: calls get the user, conversation or agent of spans above. Of traces: content is needed. */
   readonly isDetailed: boolean;
+  /** The id; of that kind only. All days are searched for it. */
+  readonly conversation?: string;
 }
 
 /** The login of the request, and links for others. */

@@ -1,6 +1,7 @@
 /** `GET /tempo/api/search`: the newest traces with a span that a query selects, and some of these spans. */
 import { parseExact } from '../../../pdata/exact-json.ts';
 import { type FoundTraces, searchTraces } from '../api/search-traces.ts';
+import { neededReach, wholeFrom } from '../api/completeness.ts';
 import { allOf } from '../api/question.ts';
 import type { TraceRow } from '../api/shapes.ts';
 import { nameText } from '../api/texts.ts';
@@ -32,10 +33,15 @@ export const searchByQuery = tempoRoute('/search', async (context) => {
   const conditions = refusingQueries(text, () => compileQuery(query.expression, optionsOf(context, parameters)));
   const shown = refusingQueries(text, () => shownAttributes(context, query));
   const found: FoundTraces = await searchTraces(context.reader, {
-    ...{ project: context.project, range: rangeOf(context), conditions, parameters },
+    ...{ project: context.project, range: wholeFrom(context, rangeOf(context)), conditions, parameters },
     ...{ after: null, limit: limits.traces, now: () => context.now() },
   });
   const traces = found.items.map((item) => parseExact(item) as TraceRow);
+  const { reply } = await neededReach(context, {
+    ...{ of: 'traces', ...rangeOf(context), isDetailed: true },
+    isEnough: (completeFrom) => found.next !== null && BigInt(found.next.ns) >= completeFrom,
+  });
+  if (reply !== null) return reply;
   const spans = await readSpans(context, { query, traces, shown, limit: limits.spans });
   return json({
     traces: traces.map((trace) => traceOf(trace, spans.get(trace.trace_id))),

@@ -1,8 +1,9 @@
 /** Names and values of attributes, for completion in Grafana: what the newest spans of the range have. */
+import { neededReach } from '../api/completeness.ts';
 import { allOf } from '../api/question.ts';
 import { FilterError } from '../filter/filter.ts';
 import { Parameters } from '../filter/parameters.ts';
-import { json, type RequestContext } from '../server/route.ts';
+import { json, type Reply, type RequestContext, type Route } from '../server/route.ts';
 import { type AttributeName, attributeNamed, INTRINSICS, RESOURCE_COLUMNS, SPAN_COLUMNS } from './attributes.ts';
 import { compileQuery, textOf } from './compile.ts';
 import { numberOf, rangeOf, refusingQueries } from './question.ts';
@@ -20,23 +21,30 @@ interface TagScope {
   readonly tags: readonly string[];
 }
 
-export const listTags = tempoRoute('/v2/search/tags', async (context) => {
+/** A route over a sample of the newest spans. */
+const sampleRoute = (path: string, handle: (context: RequestContext) => Promise<Reply>): Route =>
+  tempoRoute(path, async (context) => {
+    const reading = { of: 'traces', ...rangeOf(context), isDetailed: true } as const;
+    return (await neededReach(context, reading)).reply ?? handle(context);
+  });
+
+export const listTags = sampleRoute('/v2/search/tags', async (context) => {
   const wanted = context.query.get('scope') ?? '';
   const scopes = await readTags(context);
   return json({ scopes: scopes.filter(({ name }) => ['', 'none', name].includes(wanted)), metrics: {} });
 });
 
-export const listTagNames = tempoRoute('/search/tags', async (context) => {
+export const listTagNames = sampleRoute('/search/tags', async (context) => {
   const names = (await readTags(context)).flatMap(({ tags }) => tags);
   return json({ tagNames: [...new Set(names)].sort(), metrics: {} });
 });
 
-export const listTagValues = tempoRoute('/v2/search/tag/{tag}/values', async (context) =>
+export const listTagValues = sampleRoute('/v2/search/tag/{tag}/values', async (context) =>
   json({ tagValues: await readValues(context, false), metrics: {} }),
 );
 
 /** Names have no scope here. */
-export const listPlainTagValues = tempoRoute('/search/tag/{tag}/values', async (context) =>
+export const listPlainTagValues = sampleRoute('/search/tag/{tag}/values', async (context) =>
   json({ tagValues: (await readValues(context, true)).map(({ value }) => value), metrics: {} }),
 );
 
