@@ -4,14 +4,15 @@
  * behind them. The snake_case spellings are in the table too, so that they are refused.
  */
 import { HEADER_BASE } from '../../layout';
-import { MEMBERS, MESSAGE_COUNT, NAMES } from './schema';
 
 // A message is a head and its members. The head is a member without a name: its `next` is the member expected first.
 const MEMBER_NEXT: usize = 0; // u32 address of the member that followed last time
-const MEMBER_ID: usize = 4; // u8 number of the schema
+const MEMBER_KIND: usize = 4; // u8 of the schema: how it is read
 const MEMBER_INDEX: usize = 5; // u8 among the members of its message
 const MEMBER_LENGTH: usize = 6; // u8 of the name
 const MEMBER_IS_SNAKE: usize = 7; // u8
+const MEMBER_FIELD: usize = 8; // u16 place in the row
+const MEMBER_MORE: usize = 10; // u16 as the schema says
 const MEMBER_NAME: usize = 16; // NAME_BYTES: the name and a quote
 const HEAD_END: usize = 4; // u32 address behind the last member
 
@@ -30,15 +31,21 @@ const MESSAGES: usize = HEADER_BASE - 65536;
 /** The mask of the first n of 32 bytes begins at MASKS + 32 - n. */
 const MASKS = memory.data(64, 16);
 const QUOTE: u8 = 0x22;
-const SPACE: i32 = 0x20;
-const SEMICOLON: i32 = 0x3b;
 
 export function headOf(message: u32): usize {
   return MESSAGES + <usize>message * MESSAGE_BYTES;
 }
 
-export function idOf(member: usize): u32 {
-  return load<u8>(member, MEMBER_ID);
+export function kindOf(member: usize): u32 {
+  return load<u8>(member, MEMBER_KIND);
+}
+
+export function fieldOf(member: usize): usize {
+  return load<u16>(member, MEMBER_FIELD);
+}
+
+export function moreOf(member: usize): u32 {
+  return load<u16>(member, MEMBER_MORE);
 }
 
 export function bitOf(member: usize): u32 {
@@ -87,78 +94,63 @@ export function findMember(head: usize, previous: usize, at: usize, length: u32)
   return 0;
 }
 
-/** Lays out all messages; once per process. */
-export function initializeFields(): void {
+/** The message that is laid out, and the end of its members. */
+let openHead: usize = 0;
+let openEnd: usize = 0;
+
+/** Begins the layout of a message. */
+export function beginMessage(message: u32): void {
+  if (openHead) endMessage();
+  openHead = headOf(message);
+  openEnd = openHead + HEAD_BYTES;
+}
+
+/** Adds a member to it. `field` and `more` are explained by the kinds of the schema. */
+export function defineMember(name: string, kind: u32, field: usize = 0, more: u32 = 0): void {
+  for (let i = 0; i < name.length; i++) store<u8>(openEnd + i, <u8>name.charCodeAt(i), MEMBER_NAME);
+  store<u8>(openEnd, <u8>kind, MEMBER_KIND);
+  store<u16>(openEnd, <u16>field, MEMBER_FIELD);
+  store<u16>(openEnd, <u16>more, MEMBER_MORE);
+  closeName(name.length, false);
+}
+
+/** Ends the name of `length` bytes of the last member. */
+function closeName(length: usize, isSnake: bool): void {
+  store<u8>(openEnd + length, QUOTE, MEMBER_NAME);
+  store<u8>(openEnd, <u8>((openEnd - openHead - HEAD_BYTES) / MEMBER_STRIDE), MEMBER_INDEX);
+  store<u8>(openEnd, <u8>length, MEMBER_LENGTH);
+  store<u8>(openEnd, <u8>isSnake, MEMBER_IS_SNAKE);
+  openEnd += MEMBER_STRIDE;
+}
+
+/** Ends the last message. Once per process. */
+export function endMessages(): void {
+  endMessage();
+  openHead = 0;
   memory.fill(MASKS, 0xff, NAME_BYTES);
-  let from = 0;
-  for (let message: u32 = 0; message < MESSAGE_COUNT; message++) from = defineMessage(message, from);
 }
 
-/** Lays out the message whose members begin at `from` of the schema; returns where those of the next one begin. */
-function defineMessage(message: u32, from: i32): i32 {
-  const head = headOf(message);
-  let member = head + HEAD_BYTES;
-  let index: u32 = 0;
-  let at = from;
-  for (; MEMBERS.charCodeAt(at) != SEMICOLON; at = wordAfter(MEMBERS, at))
-    member = defineMember(member, at, index++, false);
-  for (let name = from; name < at; name = wordAfter(MEMBERS, name)) {
-    if (hasCapital(name)) member = defineMember(member, name, index++, true);
+function endMessage(): void {
+  const first = openHead + HEAD_BYTES;
+  const end = openEnd;
+  for (let member = first; member < end; member += MEMBER_STRIDE) defineSnake(member);
+  store<u32>(openHead, <u32>openEnd, HEAD_END);
+  expectAfter(openHead, first);
+  for (let member = first; member < openEnd; member += MEMBER_STRIDE) {
+    expectAfter(member, member + MEMBER_STRIDE < openEnd ? member + MEMBER_STRIDE : first);
   }
-  store<u32>(head, <u32>member, HEAD_END);
-  const end = member;
-  expectAfter(head, head + HEAD_BYTES);
-  for (member = head + HEAD_BYTES; member < end; member += MEMBER_STRIDE) {
-    expectAfter(member, member + MEMBER_STRIDE < end ? member + MEMBER_STRIDE : head + HEAD_BYTES);
-  }
-  return at + 1;
 }
 
-/** Writes the member with the name at `from` of the schema to `member`; returns the address behind it. */
-function defineMember(member: usize, from: i32, index: u32, snake: bool): usize {
+/** Adds the snake_case spelling of a member, if it has one of its own. */
+function defineSnake(member: usize): void {
   let length: usize = 0;
-  for (let at = from; MEMBERS.charCodeAt(at) != SPACE; at++) {
-    let character = MEMBERS.charCodeAt(at);
-    if (snake && isCapital(character)) {
-      store<u8>(member + length++, 0x5f, MEMBER_NAME);
+  for (let i: usize = 0; i < nameLength(member); i++) {
+    let character = load<u8>(member + i, MEMBER_NAME);
+    if (character >= 0x41 && character <= 0x5a) {
+      store<u8>(openEnd + length++, 0x5f, MEMBER_NAME);
       character |= 0x20;
     }
-    store<u8>(member + length++, <u8>character, MEMBER_NAME);
+    store<u8>(openEnd + length++, character, MEMBER_NAME);
   }
-  store<u8>(member + length, QUOTE, MEMBER_NAME);
-  store<u8>(member, <u8>idOfName(from), MEMBER_ID);
-  store<u8>(member, <u8>index, MEMBER_INDEX);
-  store<u8>(member, <u8>length, MEMBER_LENGTH);
-  store<u8>(member, <u8>snake, MEMBER_IS_SNAKE);
-  return member + MEMBER_STRIDE;
-}
-
-/** The number of the name at `from` of the members: its place among the names. */
-function idOfName(from: i32): u32 {
-  let id: u32 = 1;
-  for (let name = 0; !isSameWord(name, from); name = wordAfter(NAMES, name)) id++;
-  return id;
-}
-
-function isSameWord(name: i32, from: i32): bool {
-  for (; NAMES.charCodeAt(name) == MEMBERS.charCodeAt(from); name++, from++) {
-    if (NAMES.charCodeAt(name) == SPACE) return true;
-  }
-  return false;
-}
-
-function wordAfter(text: string, from: i32): i32 {
-  while (text.charCodeAt(from) != SPACE) from++;
-  return from + 1;
-}
-
-function hasCapital(from: i32): bool {
-  for (let at = from; MEMBERS.charCodeAt(at) != SPACE; at++) {
-    if (isCapital(MEMBERS.charCodeAt(at))) return true;
-  }
-  return false;
-}
-
-function isCapital(character: i32): bool {
-  return character >= 0x41 && character <= 0x5a;
+  if (length > nameLength(member)) closeName(length, true);
 }

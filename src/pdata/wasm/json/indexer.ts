@@ -1,14 +1,14 @@
 /** The strict indexer of OTLP/JSON: one pass over the body, directly into the tables. */
 import { FAIL_JSON, INPUT_BASE } from '../../layout';
 import { fail } from '../fail';
-import { readRequest } from './envelope';
-import { initializeFields } from './fields';
 import { resetMembers, skipSpace } from './members';
+import { readRequest } from './messages';
 import { resetNumbers } from './number';
+import { defineMessages } from './schema';
 
 /** Lays out the names of members; once per process. */
 export function initializeJson(): void {
-  initializeFields();
+  defineMessages();
 }
 
 /** Checks and indexes the body of `length` bytes at INPUT_BASE, whose UTF-8 the host has checked. */

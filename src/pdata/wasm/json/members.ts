@@ -5,7 +5,7 @@
  */
 import { FAIL_JSON, FAIL_PAYLOAD, HEADER_BASE, HEADER_SCRATCH, TEXT_JSON_ESCAPED } from '../../layout';
 import { fail } from '../fail';
-import { bitOf, expectAfter, expectedAfter, findMember, headOf, idOf, isSnake, nameLength, stands } from './fields';
+import { bitOf, expectAfter, expectedAfter, findMember, headOf, isSnake, kindOf, nameLength, stands } from './fields';
 import { addName, closeNames, namesMark, resetNames } from './names';
 import { scanNumber } from './number';
 import { mayPause } from '../pause';
@@ -24,17 +24,17 @@ const FRAME_BYTES: usize = 16;
 const FRAMES = memory.data(16 * 320, 16);
 let frame: usize = 0;
 /** Off while values are printed: they were checked, and the table of names uses the region of the output. */
-let checksTwins: bool = true;
+let checksDuplicates: bool = true;
 
-/** The number of the member whose value `nextMember` returned. */
-export let memberId: u32 = 0;
+/** The kind of the member whose value `nextMember` returned. */
+export let memberKind: u32 = 0;
 /** The end of the last object or array that ended. */
 export let endOfList: usize = 0;
 
 /** Begins a walk. An earlier one may have been abandoned at any place. */
 export function resetMembers(checks: bool): void {
   frame = FRAMES - FRAME_BYTES;
-  checksTwins = checks;
+  checksDuplicates = checks;
   resetNames();
 }
 
@@ -102,7 +102,7 @@ export function openMessage(at: usize, message: u32): usize {
 }
 
 /**
- * The value of the next known member that is not null, from behind the last; `memberId` is its number. 0 at the end of
+ * The value of the next known member that is not null, from behind the last; `memberKind` is its kind. 0 at the end of
  * the object, with `endOfList` set.
  */
 export function nextMember(at: usize): usize {
@@ -114,6 +114,11 @@ export function nextMember(at: usize): usize {
     at = skipSpace(at + 1);
   } else if (character == 0x7d) return closeMessage(at);
   return memberFrom(at, member);
+}
+
+/** The member whose value `nextMember` returned. */
+export function currentMember(): usize {
+  return load<u32>(frame, FRAME_MEMBER);
 }
 
 function closeMessage(at: usize): usize {
@@ -135,7 +140,7 @@ function memberFrom(at: usize, previous: usize): usize {
       at = readText(at - 1);
       member = memberOfText(previous);
       // The decoded form is needed only for a name that is kept; otherwise scratch ends where it ended before.
-      if (member || !checksTwins) store<u32>(HEADER_BASE, scratch, HEADER_SCRATCH);
+      if (member || !checksDuplicates) store<u32>(HEADER_BASE, scratch, HEADER_SCRATCH);
     }
     at = skipColon(at);
     if (!member) at = skipValue(at, 0);
@@ -156,7 +161,7 @@ function memberOfText(previous: usize): usize {
   if (textFlags & TEXT_JSON_ESCAPED) decodeText();
   const member = findMember(load<u32>(frame, FRAME_HEAD), previous, textOffset, textLength);
   if (member) expectAfter(previous, member);
-  else if (checksTwins) addName(textOffset, textLength);
+  else if (checksDuplicates) addName(textOffset, textLength);
   return member;
 }
 
@@ -168,7 +173,7 @@ function noteMember(member: usize, at: usize): void {
   if ((seen & bit) != 0 || isSnake(member)) fail(FAIL_PAYLOAD, at);
   store<u32>(frame, seen | bit, FRAME_SEEN);
   store<u32>(frame, <u32>member, FRAME_MEMBER);
-  memberId = idOf(member);
+  memberKind = kindOf(member);
 }
 
 /** Skips `true`, `false` or `null`: `word` is its first four letters, `length` its length. */
@@ -218,7 +223,7 @@ function skipObject(at: usize, depth: u32): usize {
   while (true) {
     mayPause();
     at = readText(at);
-    if (checksTwins) {
+    if (checksDuplicates) {
       if (textFlags & TEXT_JSON_ESCAPED) decodeText();
       addName(textOffset, textLength);
     }

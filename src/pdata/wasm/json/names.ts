@@ -53,14 +53,14 @@ export function sameName(a: usize, b: usize): bool {
 // @ts-ignore: decorator
 @inline
 export function closeNames(base: usize): void {
-  if (namesTop - base > NAME_STRIDE) refuseTwins(base);
+  if (namesTop - base > NAME_STRIDE) refuseDuplicates(base);
   namesTop = base;
 }
 
-function refuseTwins(base: usize): void {
+function refuseDuplicates(base: usize): void {
   const count = <u32>((namesTop - base) / NAME_STRIDE);
   if (count > <u32>MAX_MAP_ENTRIES) fail(FAIL_BUDGET, load<u32>(base, NAME_OFFSET));
-  if (count > FEW_NAMES) return refuseTwinsByTable(base, count);
+  if (count > FEW_NAMES) return refuseDuplicatesByTable(base, count);
   for (let row = base + NAME_STRIDE; row < namesTop; row += NAME_STRIDE) {
     for (let earlier = base; earlier < row; earlier += NAME_STRIDE) {
       if (sameName(earlier, row)) fail(FAIL_PAYLOAD, load<u32>(row, NAME_OFFSET));
@@ -68,7 +68,7 @@ function refuseTwins(base: usize): void {
   }
 }
 
-function refuseTwinsByTable(base: usize, count: u32): void {
+function refuseDuplicatesByTable(base: usize, count: u32): void {
   const slots = slotCount(count);
   memory.fill(SLOTS, 0, (<usize>slots) << 2);
   for (let index: u32 = 0; index < count; index++) {

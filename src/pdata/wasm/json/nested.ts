@@ -106,7 +106,7 @@ function printValue(at: usize): usize {
 }
 
 function printMember(at: usize): usize {
-  switch (members.memberId) {
+  switch (members.memberKind) {
     case schema.STRING_VALUE:
       return printText(at);
     case schema.BOOL_VALUE:
@@ -200,7 +200,7 @@ function printEntry(at: usize, rows: usize): usize {
   let hasValue = false;
   at = members.openMessage(at, schema.KEY_VALUE_MESSAGE);
   while ((at = members.nextMember(at))) {
-    if (members.memberId == schema.KEY) {
+    if (members.memberKind == schema.KEY) {
       at = readText(at);
       printName(start);
       offset = nameOffset;

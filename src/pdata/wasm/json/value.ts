@@ -91,7 +91,7 @@ function readAnyValue(at: usize, depth: u32): usize {
 }
 
 function readMember(at: usize, depth: u32): usize {
-  switch (members.memberId) {
+  switch (members.memberKind) {
     case schema.STRING_VALUE: {
       at = readText(at);
       setText(layout.KIND_TEXT | (textFlags << 8), textOffset, textLength);
@@ -173,7 +173,7 @@ function checkMap(at: usize, depth: u32): usize {
 
 function checkKeyValue(at: usize, depth: u32): usize {
   at = members.openMessage(at, schema.KEY_VALUE_MESSAGE);
-  while ((at = members.nextMember(at))) at = members.memberId == schema.KEY ? readText(at) : readValue(at, depth + 1);
+  while ((at = members.nextMember(at))) at = members.memberKind == schema.KEY ? readText(at) : readValue(at, depth + 1);
   return members.endOfList;
 }
 
@@ -225,7 +225,7 @@ function readAnyKeyValue(at: usize): usize {
   setScalar(layout.KIND_NONE, 0);
   at = members.openMessage(at, schema.KEY_VALUE_MESSAGE);
   while ((at = members.nextMember(at))) {
-    if (members.memberId != schema.KEY) {
+    if (members.memberKind != schema.KEY) {
       at = readValue(at, 1);
       continue;
     }

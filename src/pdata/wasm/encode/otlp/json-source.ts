@@ -32,7 +32,7 @@ function putMembers(at: usize): usize {
 }
 
 function putMember(at: usize): usize {
-  switch (members.memberId) {
+  switch (members.memberKind) {
     case schema.STRING_VALUE: {
       at = readText(at);
       putText(anyValue.STRING_VALUE, textOffset, textLength, textFlags);
@@ -106,7 +106,7 @@ function putEntry(at: usize, rows: usize): usize {
   let nameLength: u32 = 0;
   at = members.openMessage(at, schema.KEY_VALUE_MESSAGE);
   while ((at = members.nextMember(at))) {
-    if (members.memberId == schema.KEY) {
+    if (members.memberKind == schema.KEY) {
       at = readText(at);
       name = putName();
       nameLength = <u32>(out - name);
