@@ -19,8 +19,6 @@ const INTERVAL: u32 = 1024;
 let left: u32 = INTERVAL;
 
 /** Called for each large piece of a text. */
-// @ts-ignore: decorator
-@inline
 export function pauseNow(): void {
   if (pauses) pause();
 }

@@ -17,8 +17,6 @@ function kindsOf(place: usize, nth: usize): v128 {
 }
 
 /** The prefixes whose fingerprint may be at a place. */
-// @ts-ignore: decorator
-@inline
 function kindsAt(place: usize): v128 {
   const kinds = v128.and(v128.and(kindsOf(place, 0), kindsOf(place, 1)), kindsOf(place, 2));
   if (!v128.any_true(kinds)) return kinds;

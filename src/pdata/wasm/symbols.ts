@@ -93,8 +93,6 @@ function bucketOf(hash: u32): usize {
   return <usize>layout.SYMBOL_BUCKETS_BASE + ((<usize>(hash & (<u32>layout.SYMBOL_BUCKETS - 1))) << 2);
 }
 
-// @ts-ignore: decorator
-@inline
 function isKey(symbol: u32, offset: usize, length: u32): bool {
   const row = symbolRow(symbol);
   return (
@@ -134,8 +132,6 @@ function internWithoutNul(offset: usize, length: u32): u32 {
   return symbol;
 }
 
-// @ts-ignore: decorator
-@inline
 function link(symbol: u32, hash: u32): void {
   const bucket = bucketOf(hash);
   store<u32>(symbolRow(symbol), load<u32>(bucket), layout.SYMBOL_CHAIN);
@@ -236,8 +232,6 @@ export function beginList(): u32 {
 }
 
 /** Records that `row` has the key `symbol` in list `list`; an earlier row of the same key and list is superseded. */
-// @ts-ignore: decorator
-@inline
 export function recordKey(symbol: u32, row: u32, list: u32): void {
   const at = symbolRow(symbol);
   if (load<u32>(at, layout.SYMBOL_GENERATION) == list) {
@@ -249,15 +243,11 @@ export function recordKey(symbol: u32, row: u32, list: u32): void {
 }
 
 /** The same for rows that are no attribute rows; `isLastOfKey` returns the result afterwards. */
-// @ts-ignore: decorator
-@inline
 export function noteKey(symbol: u32, row: u32, list: u32): void {
   store<u64>(symbolRow(symbol), <u64>list | ((<u64>row) << 32), layout.SYMBOL_GENERATION);
 }
 
 /** Whether no row recorded later has the key of `row`. */
-// @ts-ignore: decorator
-@inline
 export function isLastOfKey(symbol: u32, row: u32): bool {
   return load<u32>(symbolRow(symbol), layout.SYMBOL_LAST_ROW) == row;
 }

@@ -25,8 +25,6 @@ function blockMask(length: usize): v128 {
 }
 
 /** The last 0…16 bytes of a text, followed by spaces. */
-// @ts-ignore: decorator
-@inline
 function lastBlock(at: usize, length: usize): v128 {
   return v128.bitselect(v128.load(at), i8x16.splat(0x20), blockMask(length));
 }
@@ -120,8 +118,6 @@ function quotes(block: v128): v128 {
 }
 
 /** Checks UTF-8 and classifies a text: text flags, or TEXT_INVALID. */
-// @ts-ignore: decorator
-@inline
 export function classifyText(offset: usize, length: u32): i32 {
   return length <= 16 ? classifyBlock(offset, length) : classifyBlocks(offset, length);
 }

@@ -169,8 +169,6 @@ export function longColumn(label: string, value: i64): void {
 }
 
 /** Nanoseconds; zero means unknown. */
-// @ts-ignore: decorator
-@inline
 export function timeColumn(label: string, nanoseconds: u64): void {
   if (nanoseconds == 0) nullColumn(label);
   else longColumn(label, <i64>nanoseconds);

@@ -37,8 +37,6 @@ export function beginRendering(): void {
  * Refuses the request when its rows are too large already. Without this, one record could fill the whole output, and
  * the touched memory would stay with the process.
  */
-// @ts-ignore: decorator
-@inline
 export function checkLimit(): void {
   if (out > limit) fail(FAIL_OUTPUT, 0);
 }
@@ -51,8 +49,6 @@ export function room(size: usize): void {
 }
 
 /** The same for callers with their own position. */
-// @ts-ignore: decorator
-@inline
 export function roomAt(target: usize, size: usize): void {
   if (target > OUTPUT_END || size > OUTPUT_END - target) fail(FAIL_OUTPUT, 0);
 }

@@ -144,8 +144,6 @@ function countItems(start: usize, end: usize): u32 {
 }
 
 /** Whether the key last read is printed as the same name as another. */
-// @ts-ignore: decorator
-@inline
 function isKey(offset: usize, length: u32): bool {
   return sameName(keyOffset, keyLength, offset, length);
 }

@@ -139,8 +139,6 @@ function putAttribute(row: usize): void {
 }
 
 /** The attribute row of a reference, as an address. */
-// @ts-ignore: decorator
-@inline
 function referenceRow(reference: u32): usize {
   return attributeRow(load<u32>(<usize>layout.REFERENCES_BASE + <usize>reference * layout.REFERENCE_STRIDE));
 }

@@ -192,8 +192,6 @@ function nextCode(code: u32, length: u32): u32 {
 }
 
 /** Most copies are small, and `memory.copy` is a call into the engine. */
-// @ts-ignore: decorator
-@inline
 function doubleTable(table: usize, size: u32): void {
   const bytes = (<usize>size) << 2;
   if (bytes < 16) for (let i: usize = 0; i < bytes; i += 4) store<u32>(table + bytes + i, load<u32>(table + i));

@@ -22,8 +22,6 @@ export function copyMatch(to: usize, end: usize, distance: usize): void {
 }
 
 /** The same with a distance below 16. */
-// @ts-ignore: decorator
-@inline
 export function repeatPattern(to: usize, end: usize, distance: usize): void {
   const pattern = i8x16.swizzle(v128.load(to - distance), v128.load(PATTERNS + (distance << 4)));
   const step = <usize>load<u8>(STEPS + distance);

@@ -41,8 +41,6 @@ function hexBytes(at: usize): u64 {
 }
 
 /** The six bits of a base64 character in either alphabet, above 63 for any other. */
-// @ts-ignore: decorator
-@inline
 function sixBits(character: u32): u32 {
   if (character - 0x41 < 26) return character - 0x41;
   if (character - 0x61 < 26) return character - 0x61 + 26;

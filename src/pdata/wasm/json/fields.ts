@@ -69,8 +69,6 @@ export function expectAfter(member: usize, next: usize): void {
 }
 
 /** Whether the member's name and a quote are at `at`. */
-// @ts-ignore: decorator
-@inline
 export function stands(member: usize, at: usize): bool {
   const mask = MASKS + NAME_BYTES - 1 - <usize>load<u8>(member, MEMBER_LENGTH);
   const first = v128.and(v128.xor(v128.load(at), v128.load(member, MEMBER_NAME)), v128.load(mask));

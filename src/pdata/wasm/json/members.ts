@@ -165,8 +165,6 @@ function memberOfText(previous: usize): usize {
   return member;
 }
 
-// @ts-ignore: decorator
-@inline
 function noteMember(member: usize, at: usize): void {
   const bit = bitOf(member);
   const seen = load<u32>(frame, FRAME_SEEN);

@@ -50,8 +50,6 @@ export function sameName(a: usize, b: usize): bool {
 }
 
 /** Forgets the names from `base` on; `fail`s when two are equal. */
-// @ts-ignore: decorator
-@inline
 export function closeNames(base: usize): void {
   if (namesTop - base > NAME_STRIDE) refuseDuplicates(base);
   namesTop = base;

@@ -40,8 +40,6 @@ function isDigit(character: u32): bool {
 }
 
 /** The address behind a run of digits, 0 when there is none. */
-// @ts-ignore: decorator
-@inline
 function digitsEnd(at: usize): usize {
   if (!isDigit(load<u8>(at))) return 0;
   do at++;

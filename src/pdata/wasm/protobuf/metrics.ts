@@ -19,8 +19,6 @@ const SUM_FIELDS: u32 = TEMPORAL_FIELDS | (1 << 3);
 const HIGHEST_TEMPORALITY: u32 = 2;
 
 /** The metric type that a field of Metric holds. */
-// @ts-ignore: decorator
-@inline
 function typeOf(tag: u32): u32 {
   if (tag == bytesTag(5)) return layout.METRIC_GAUGE;
   if (tag == bytesTag(7)) return layout.METRIC_SUM;

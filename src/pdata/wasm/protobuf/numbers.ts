@@ -9,8 +9,6 @@ import { appendNumber, countOf } from '../tables';
 import * as reader from './reader';
 
 /** Checks one packed run of fixed 64-bit numbers. */
-// @ts-ignore: decorator
-@inline
 export function checkPacked64(start: usize, end: usize): void {
   if ((end - start) & 7) fail(FAIL_PROTOBUF, start);
 }

@@ -93,8 +93,6 @@ function newPoint(type: u32, row: usize, at: usize): usize {
   return point;
 }
 
-// @ts-ignore: decorator
-@inline
 function indexPointField(type: u32, tag: u32, at: usize, end: usize, row: usize, point: usize): usize {
   if (type == layout.METRIC_HISTOGRAM) return indexHistogramField(tag, at, end, point);
   if (type == layout.METRIC_EXPONENTIAL_HISTOGRAM) return indexExponentialField(tag, at, end, point);

@@ -100,8 +100,6 @@ export function readFixed64(at: usize, end: usize): u64 {
   return load<u64>(at);
 }
 
-// @ts-ignore: decorator
-@inline
 export function readFixed32(at: usize, end: usize): u32 {
   if (at + 4 > end) fail(FAIL_PROTOBUF, at);
   return load<u32>(at);

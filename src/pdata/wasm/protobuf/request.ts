@@ -66,8 +66,6 @@ function indexScopeContainer(signal: i32, at: usize, end: usize, resource: u32):
   closeMessage(at, end);
 }
 
-// @ts-ignore: decorator
-@inline
 function indexRecord(signal: i32, at: usize, end: usize, resource: u32, scope: u32): void {
   if (signal == SIGNAL_TRACES) indexSpan(at, end, resource, scope);
   else if (signal == SIGNAL_LOGS) indexLogRecord(at, end, resource, scope);
