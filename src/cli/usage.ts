@@ -18,11 +18,16 @@ const DEFAULT_SINCE = '30d';
 const SHOWN_ROWS = 50;
 const WIDEST_NAME = 48;
 
+interface Group {
+  readonly columns: readonly string[];
+  readonly order: string;
+}
+
 const BY_COST = 'total_cost DESC NULLS LAST, call_count DESC';
 /** The grouping of the rows, in SQL over the view `counted_usage`. */
-const GROUPS: ReadonlyMap<string, { readonly columns: readonly string[]; readonly order: string }> = new Map([
+const GROUPS: ReadonlyMap<string, Group> = new Map([
   ['model', { columns: ['provider', 'model'], order: BY_COST }],
-  ['day', { columns: ['day'], order: 'day DESC' }],
+  ['day', { columns: ['day'], order: 'key_day DESC' }],
   ['conversation', { columns: ['project', 'conversation_id'], order: BY_COST }],
   ['project', { columns: ['project', 'environment'], order: BY_COST }],
   ['environment', { columns: ['environment'], order: BY_COST }],
@@ -76,10 +81,9 @@ export const usageCommand: Command = {
     const filter = filterOf(values, group.columns);
     const range = { since: sinceOf(values, Date.now()), until: null, project: values.text('project') ?? null };
     return withReader(call, async (reader) => {
-      const [rows, unpriced] = await withLake(call, reader, { columns: 'figures' }, async (lake) => {
+      const { rows, unpriced } = await withLake(call, reader, { columns: 'figures' }, async (lake) => {
         if (lake !== null) await loadUsage(lake, range, filter.hasOwners);
-        const both = lake?.reader ?? reader;
-        return [await readUsage(both, group.columns, group.order, filter), await readUnpriced(both, filter)] as const;
+        return readUsage(lake?.reader ?? reader, group, filter);
       });
       const isJson = values.flag('json');
       const stored = isJson || values.flag('kept') ? await readStoredData(reader) : null;
@@ -140,35 +144,46 @@ function filterOf(values: Values, columns: readonly string[]): Filter {
   return { source, values: parameters.values, hasOwners: owned.length > 0 };
 }
 
-async function readUsage(
-  reader: Reader,
-  columns: readonly string[],
-  order: string,
-  filter: Filter,
-): Promise<readonly UsageRow[]> {
-  const keys = columns
-    .map((column) => `${USAGE_EXPRESSIONS[column] ?? nameText(`u.${column}`)} AS ${column}`)
-    .join(', ');
-  const rows = await reader.query(
-    `SELECT ${keys}, count(*) AS call_count, count(*) FILTER (WHERE total_cost IS NULL) AS unpriced_count,
-       sum(input_tokens) AS input_tokens, sum(cache_read_tokens) AS cache_read_tokens,
-       sum(output_tokens) AS output_tokens, sum(total_cost) AS total_cost
-     FROM ${filter.source(reader.views)}
-     GROUP BY ${columns.map((_, at) => at + 1).join(', ')} ORDER BY ${order}, ${columns.map((_, at) => at + 1).join(', ')}`,
+/**
+ * The sums of the groups, and the calls without a price by model. One statement counts each call once for both: to count
+ * them takes most of the time. With OFFSET 0 the columns of the two sets stay different ones. The
+ * rows of models come last.
+ */
+async function readUsage(reader: Reader, { columns, order }: Group, filter: Filter): Promise<Usage> {
+  const keys = columns.map((column) => `${USAGE_EXPRESSIONS[column] ?? nameText(`u.${column}`)} AS key_${column}`);
+  const group = columns.map((column) => `key_${column}`).join(', ');
+  const found = await reader.query(
+    `SELECT ${group}, of_provider, of_model, of_unpriced, call_count, unpriced_count, input_tokens, cache_read_tokens, output_tokens, total_cost
+     FROM (
+       SELECT ${group}, of_provider, of_model, GROUPING(${group}) > 0 AS of_unpriced, count(*) AS call_count,
+         count(*) FILTER (WHERE total_cost IS NULL) AS unpriced_count, sum(input_tokens) AS input_tokens,
+         sum(cache_read_tokens) AS cache_read_tokens, sum(output_tokens) AS output_tokens, sum(total_cost) AS total_cost
+       FROM (
+         SELECT ${keys.join(', ')}, ${nameText('u.provider')} AS of_provider, ${nameText('u.model')} AS of_model,
+           u.input_tokens, u.cache_read_tokens, u.output_tokens, u.total_cost
+         FROM ${filter.source(reader.views)}
+         OFFSET 0
+       ) c GROUP BY GROUPING SETS ((${group}), (of_provider, of_model))
+     ) s WHERE NOT of_unpriced OR unpriced_count > 0
+     ORDER BY of_unpriced, CASE WHEN of_unpriced THEN unpriced_count END DESC, of_provider, of_model, ${order}, ${group}`,
     filter.values,
   );
-  return rows.map((row) => ({
-    names: Object.fromEntries(columns.map((column) => [column, textOf(row[column])])),
-    ...shaped(SUMS, row),
+  const ofModels = found.filter((row) => row['of_unpriced'] === true);
+  const unpriced = ofModels.map((row) => ({
+    provider: textOf(row['of_provider']),
+    model: textOf(row['of_model']),
+    call_count: Number(row['unpriced_count']),
   }));
-}
-
-async function readUnpriced(reader: Reader, filter: Filter): Promise<readonly Unpriced[]> {
-  const rows = await reader.query(
-    `SELECT ${nameText('u.provider')} AS provider, ${nameText('u.model')} AS model, count(*) AS call_count FROM ${filter.source(reader.views)} AND total_cost IS NULL GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2`,
-    filter.values,
-  );
-  return rows.map((row) => shaped(UNPRICED, row));
+  const rows = found.slice(0, found.length - ofModels.length).map((row) => ({
+    names: Object.fromEntries(columns.map((column) => [column, textOf(row[`key_${column}`])])),
+    call_count: Number(row['call_count']),
+    unpriced_count: Number(row['unpriced_count']),
+    input_tokens: sumOf(row['input_tokens']),
+    cache_read_tokens: sumOf(row['cache_read_tokens']),
+    output_tokens: sumOf(row['output_tokens']),
+    total_cost: textOf(row['total_cost']),
+  }));
+  return { rows, unpriced };
 }
 
 /** A sum is null where no row has the figure. */
