@@ -59,9 +59,11 @@ const BEYOND = `(() => {
     if (frame.closest('.scroll-x, .tabs, .grid') !== null) continue;
     const right = frame === document.body ? width : frame.getBoundingClientRect().right;
     if (box.right > right + 1) found.push('is cut: ' + nameOf(e));
-    const isCut = [e, ...e.querySelectorAll('.menu-text')].some((each) => each.scrollWidth > each.clientWidth + 1);
-    // Names of projects and environments have any length.
-    if (e.tagName === 'BUTTON' && isCut && e.closest('.projects, .environments') === null) found.push('text is cut: ' + nameOf(e));
+    const isCut = (each) => each.scrollWidth > each.clientWidth + 1;
+    // Names of projects and environments have any length: in their menus they end in an ellipsis, and the title has them whole.
+    const mayEnd = (text) => e.closest('.projects, .environments') !== null && e.title.endsWith(text.textContent);
+    const texts = [...e.querySelectorAll('.menu-text')];
+    if (e.tagName === 'BUTTON' && (isCut(e) || texts.some((text) => isCut(text) && !mayEnd(text)))) found.push('text is cut: ' + nameOf(e));
     if (/INPUT|SELECT/.test(e.tagName) && e.type !== 'checkbox' && box.height < 24) found.push('is flat: ' + nameOf(e));
   }
   for (const grid of document.querySelectorAll('.grid')) {

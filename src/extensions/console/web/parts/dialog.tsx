@@ -77,6 +77,7 @@ export function Menu({ label, text, icon, class: className, id, children }: Menu
       step(box.current, event.key === 'ArrowDown' ? 1 : -1);
     }
   };
+  const name = text === '' ? label : `${label}: ${text}`;
   return (
     <div class={`menu ${className ?? ''}`} ref={box} onKeyDown={onKeyDown}>
       <button
@@ -84,8 +85,8 @@ export function Menu({ label, text, icon, class: className, id, children }: Menu
         class="button quiet"
         id={id}
         ref={button}
-        aria-label={text === '' ? label : `${label}: ${text}`}
-        title={label}
+        aria-label={name}
+        title={name}
         aria-expanded={open}
         aria-controls={open ? panel : undefined}
         onClick={() => setOpen(!open)}
