@@ -10,7 +10,7 @@ import type { Memory } from './memory.ts';
 import { RecordCursor } from './records.ts';
 import { type RowRoom, UNBOUNDED } from './row-room.ts';
 import type { Steps } from './steps.ts';
-import type { TextRef } from './text.ts';
+import { lengthOfHead, type TextRef } from './text.ts';
 
 /** The WASM functions over the same memory. They return texts in the header. */
 export interface Kernels {
@@ -175,6 +175,11 @@ export class Tables {
     return this.memory.bytes.toString('utf8', plain, plain + this.header(layout.HEADER_TEXT_LENGTH));
   }
 
+  /** The same for a text in which a name, a word or a number is expected: a long text is cut. */
+  head(offset: number, length: number, flags: number): string {
+    return this.string(offset, lengthOfHead(this.memory, offset, length, flags), flags);
+  }
+
   /**
    * Writes a computed text into scratch. Null when scratch is full: the caller then leaves the field unavailable or
    * drops the value.
@@ -291,6 +296,13 @@ export class Batch {
     return this.tables.string(attribute.offset, attribute.length, attribute.flags);
   }
 
+  /** The same, cut to MAX_HEAD_BYTES: for values in which a name, a word or a number is expected. */
+  headOf(row: number): string | null {
+    const attribute = this.#value.goto(row);
+    if (attribute.kind !== layout.KIND_TEXT) return null;
+    return this.tables.head(attribute.offset, attribute.length, attribute.flags);
+  }
+
   /** The text of a slot of the current derived row; null when it is empty or not a plain text. */
   slotText(slot: number): string | null {
     const source = this.derived.slotSource(slot);
@@ -387,6 +399,7 @@ export class Batch {
       : 0;
   }
 
+  /** Names are cut to MAX_HEAD_BYTES. */
   scopeName(scope: number): string {
     const row = layout.SCOPES_BASE + scope * layout.SCOPE_STRIDE;
     return this.#text(row + layout.SCOPE_NAME_OFFSET, row + layout.SCOPE_NAME_FLAGS);
@@ -398,7 +411,7 @@ export class Batch {
 
   /** The length of a text follows its offset. */
   #text(offset: number, flags: number): string {
-    return this.tables.string(this.#u32(offset), this.#u32(offset + 4), this.tables.memory.u8[flags] as number);
+    return this.tables.head(this.#u32(offset), this.#u32(offset + 4), this.tables.memory.u8[flags] as number);
   }
 
   #u32(address: number): number {

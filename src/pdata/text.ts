@@ -30,20 +30,36 @@ export function readText(memory: Memory, offset: number, length: number, flags: 
 /** The same in steps: parsing the escapes of a text of 16 MiB takes longer than one step may. */
 export function* readTextInSteps(memory: Memory, offset: number, length: number, flags: number): Steps<string> {
   if (length <= STEP_BYTES) return readText(memory, offset, length, flags);
-  const end = offset + length;
   const pieces: string[] = [];
-  for (let from = offset; from < end; ) {
-    const to = endOfPiece(memory.u8, from, end, flags);
-    pieces.push(readText(memory, from, to - from, flags));
-    from = to;
+  for (const piece of piecesOf(memory, offset, length, flags)) {
+    pieces.push(piece);
     yield;
   }
   return pieces.join('');
 }
 
+/** A text in pieces of whole characters, each of which takes one step to decode. */
+export function* piecesOf(memory: Memory, offset: number, length: number, flags: number): Generator<string, void> {
+  const end = offset + length;
+  for (let from = offset; from < end; ) {
+    const to = endOfPiece(memory.u8, from, end, flags, STEP_BYTES);
+    yield readText(memory, from, to - from, flags);
+    from = to;
+  }
+}
+
+/** The most bytes that are read of a text where a name, a word or a number is expected. */
+export const MAX_HEAD_BYTES = 262_144;
+
+/** The number of bytes to read of such a text. */
+export function lengthOfHead(memory: Memory, offset: number, length: number, flags: number): number {
+  if (length <= MAX_HEAD_BYTES) return length;
+  return endOfPiece(memory.u8, offset, offset + length, flags, MAX_HEAD_BYTES) - offset;
+}
+
 /** Where a character ends, and an escape. A pair of surrogates may be divided: both halves are escapes of their own. */
-function endOfPiece(bytes: Uint8Array, from: number, end: number, flags: number): number {
-  const limit = Math.min(from + STEP_BYTES, end);
+function endOfPiece(bytes: Uint8Array, from: number, end: number, flags: number, most: number): number {
+  const limit = Math.min(from + most, end);
   let at = from;
   if ((flags & TEXT_JSON_ESCAPED) === 0) at = limit;
   while (at < limit) {

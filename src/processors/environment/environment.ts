@@ -8,6 +8,7 @@ import { Rejection } from '../../errors.ts';
 import type { Batch } from '../../pdata/batch.ts';
 import { normalizeEnvironment } from '../../pdata/environment.ts';
 import type { Steps } from '../../pdata/steps.ts';
+import { piecesOf } from '../../pdata/text.ts';
 import { KIND_TEXT, SYMBOL_ENVIRONMENT, SYMBOL_ENVIRONMENT_NAME } from '../../pdata/layout.ts';
 
 export interface EnvironmentOptions {
@@ -30,7 +31,7 @@ class Environment implements Processor {
     const scope = batch.context.credential.environment;
     for (let resource = 0; resource < batch.resourceCount; resource++) {
       if (resource % STEP === STEP - 1) yield;
-      const environment = this.#resolve(batch, resource);
+      const environment = yield* this.#resolve(batch, resource);
       if (scope !== null && scope !== environment)
         throw new Rejection('environment_mismatch', { expected: scope, received: environment });
       const text = batch.tables.scratch(environment);
@@ -39,7 +40,7 @@ class Environment implements Processor {
     }
   }
 
-  #resolve(batch: Batch, resource: number): string {
+  *#resolve(batch: Batch, resource: number): Steps<string> {
     let nameRow = -1;
     let olderRow = -1;
     const attributes = batch.resourceAttributes(resource);
@@ -48,13 +49,22 @@ class Environment implements Processor {
       if (attributes.symbol === SYMBOL_ENVIRONMENT_NAME) nameRow = attributes.row;
       else if (attributes.symbol === SYMBOL_ENVIRONMENT) olderRow = attributes.row;
     }
-    return environmentAt(batch, nameRow) || environmentAt(batch, olderRow) || this.#default;
+    return (yield* environmentAt(batch, nameRow)) || (yield* environmentAt(batch, olderRow)) || this.#default;
   }
 }
 
 /** The normalized text of a row; empty when the row is missing or blank. */
-function environmentAt(batch: Batch, row: number): string {
-  return row < 0 ? '' : normalizeEnvironment(batch.textOf(row) ?? '').slice(0, MAX_LENGTH);
+function* environmentAt(batch: Batch, row: number): Steps<string> {
+  if (row < 0) return '';
+  const { offset, length, flags } = batch.cursor().goto(row);
+  let text = '';
+  // The rest of a long text does not change the result.
+  for (const piece of piecesOf(batch.tables.memory, offset, length, flags)) {
+    text = (text + piece).trimStart();
+    if (text.length > MAX_LENGTH) break;
+    yield;
+  }
+  return normalizeEnvironment(text).slice(0, MAX_LENGTH);
 }
 
 export const environment = defineProcessor<EnvironmentOptions>({

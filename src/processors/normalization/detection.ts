@@ -77,7 +77,7 @@ export class Detection {
       if (attributes.kind === KIND_TEXT && this.#serviceSymbols.has(attributes.symbol)) rows.push(attributes.row);
     }
     for (const row of rows) {
-      this.#serviceRank = Math.min(this.#serviceRank, this.#services.find(batch.textOf(row) ?? '') ?? NO_RANK);
+      this.#serviceRank = Math.min(this.#serviceRank, this.#services.find(batch.headOf(row) ?? '') ?? NO_RANK);
     }
     return this.#serviceRank;
   }

@@ -40,7 +40,7 @@ function nameBySpan(view: RecordView, slot: number): void {
   const { nameOffset, nameLength, nameFlags } = batch.records.goto(record);
   if (nameLength === 0) return;
   if (nameLength <= MAX_NAME_BYTES) batch.derived.setText(slot, nameOffset, nameLength, nameFlags);
-  else setName(view, slot, batch.tables.string(nameOffset, nameLength, nameFlags));
+  else setName(view, slot, batch.tables.head(nameOffset, nameLength, nameFlags));
 }
 
 function fillProvider(view: RecordView): void {

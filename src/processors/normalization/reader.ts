@@ -18,11 +18,12 @@ import { valueAt, valuesAt } from '../../dialects/lookup/paths.ts';
 import { parseDocument } from '../../dialects/lookup/documents.ts';
 import { hasLongNumbers, type Json, jsonText, parseJson } from '../../pdata/exact-json.ts';
 import type { Memory } from '../../pdata/memory.ts';
+import { MAX_HEAD_BYTES } from '../../pdata/text.ts';
 import type { Rule } from './rules.ts';
 import type { Words } from './words.ts';
 
 /** Longer documents are not parsed; their fields stay unavailable. */
-export const MAX_DOCUMENT_BYTES = 256 * 1024;
+export const MAX_DOCUMENT_BYTES = MAX_HEAD_BYTES;
 /** Limits of the documents parsed for one record, in number and bytes. Fields of further documents stay unavailable. */
 const MAX_DOCUMENTS = 64;
 const MAX_RECORD_BYTES = 1024 * 1024;
@@ -61,9 +62,9 @@ export class Reader {
     return isText(headAt(u32, word)) && lengthAt(u32, word) > 0;
   }
 
-  /** The value as a string, when it is text. */
+  /** The value as a string, when it is text. A text that is longer than any document that is parsed is cut. */
   text(row: number): string | null {
-    return this.#batch.textOf(row);
+    return this.#batch.headOf(row);
   }
 
   /** The number of the word that an attribute's value is; 0: an unknown word, or no text. */
@@ -76,7 +77,7 @@ export class Reader {
     const length = lengthAt(memory.u32, word);
     const found = words.ofText(memory, offset, length);
     if (found !== 0 || (flagsOf(head) & layout.TEXT_JSON_ESCAPED) === 0) return found;
-    return words.ofString(this.#tables.string(offset, length, flagsOf(head)));
+    return words.ofString(this.#tables.head(offset, length, flagsOf(head)));
   }
 
   count(rule: Rule, row: number): number {

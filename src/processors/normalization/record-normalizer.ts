@@ -238,7 +238,7 @@ export class RecordNormalizer {
     const { tables, records } = this.#batch;
     records.goto(this.#view.record);
     const { nameOffset, nameLength, nameFlags } = records;
-    if (nameLength > 0) return tables.string(nameOffset, nameLength, nameFlags);
+    if (nameLength > 0) return tables.head(nameOffset, nameLength, nameFlags);
     return this.#place === PLACE_BITS.log ? this.#eventName() : null;
   }
 
@@ -248,7 +248,7 @@ export class RecordNormalizer {
     attributes.at(records.attributesFirst, records.attributesCount);
     while (attributes.next()) {
       if (this.#lookups.eventNameKeys.includes(attributes.symbol) && attributes.kind === KIND_TEXT) {
-        return this.#batch.textOf(attributes.row);
+        return this.#batch.headOf(attributes.row);
       }
     }
     return null;

@@ -6,6 +6,7 @@ import type { AttributeCursor } from '../../pdata/attributes.ts';
 import type { Batch, Tables } from '../../pdata/batch.ts';
 import * as layout from '../../pdata/layout.ts';
 import type { Steps } from '../../pdata/steps.ts';
+import { MAX_HEAD_BYTES } from '../../pdata/text.ts';
 import { COST_ORDER } from '../../dialects/costs.ts';
 import type { Dialect, SourceRow } from '../../dialects/dialect.ts';
 import { parseDocument } from '../../dialects/lookup/documents.ts';
@@ -26,7 +27,7 @@ export type StatedCosts = Readonly<Record<CostSide, readonly CostCandidate[]>>;
 
 /** Longer texts are no costs; longer documents are not parsed. */
 const MAX_COST_BYTES = 64;
-const MAX_DOCUMENT_BYTES = 256 * 1024;
+const MAX_DOCUMENT_BYTES = MAX_HEAD_BYTES;
 const MICROS = 1_000_000n;
 const MICRO_DIGITS = 6;
 /** Symbols handled in one step. */

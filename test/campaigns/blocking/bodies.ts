@@ -169,6 +169,17 @@ function redactionOfElement(part: string): Buffer {
   return requestOf(spanOf(attribute('note', field(5, element))));
 }
 
+/** Characters of two bytes take longest to decode. */
+const longText = (): string => repeatedText('é');
+
+function longResource(key: string): Buffer {
+  return field(1, Buffer.concat([field(1, keyValue(1, key, text(longText()))), field(2, spanOf(NO_BYTES))]));
+}
+
+function longValue(key: string, value: Buffer): Buffer {
+  return requestOf(spanOf(Buffer.concat([attribute('gen_ai.operation.name', text('chat')), attribute(key, value)])));
+}
+
 function redactionOfMany(part: string): Buffer {
   const one = attribute('note', text(part));
   return requestOf(spanOf(repeated(one, Math.min(fits(one), 1_000_000))));
@@ -258,6 +269,13 @@ export const BODIES: readonly Blocking[] = [
   traces('text of control characters', (share) =>
     requestOf(spanOf(attribute('a', text(Buffer.alloc(Math.floor(ROOM * share), 1))))),
   ),
+  traces('a long service name', () => longResource('service.name')),
+  traces('a long environment', () => longResource('deployment.environment.name')),
+  traces('a long scope name', () =>
+    field(1, field(2, Buffer.concat([field(1, field(1, longText())), spanOf(NO_BYTES)]))),
+  ),
+  traces('a long provider', () => longValue('gen_ai.provider.name', text(longText()))),
+  traces('a long message', () => longValue('gen_ai.input.messages', field(5, field(1, text(repeatedText('"')))))),
   traces('redaction: iban', () => redaction('DE89 3704 ')),
   traces('redaction: us_ssn', () => redaction('123-45-')),
   traces('redaction: email', () => redaction('a@')),

@@ -111,6 +111,7 @@ export function putEscaped(offset: usize, length: u32, flags: u32): void {
   }
   const copies = (flags & TEXT_JSON_ESCAPED) != 0 || (flags & (TEXT_NEEDS_ESCAPE | TEXT_HAS_NUL)) == 0;
   if (copies) {
+    pauseNow();
     room(<usize>length + 32);
     setOut(copyBytes(out, offset, length));
     return;
@@ -133,11 +134,21 @@ export function putPlain(offset: usize, length: u32, flags: u32): void {
     setOut(unescapeText(out, offset, length));
   } else if ((flags & TEXT_HAS_NUL) != 0) {
     room(<usize>length * 3 + 32);
-    setOut(copyWithoutNul(out, offset, length));
+    setOut(copyLongWithoutNul(out, offset, length));
   } else {
+    if (length > PIECE) pauseNow();
     room(<usize>length + 64);
     setOut(copyBytes(out, offset, length));
   }
+}
+
+/** The same as `copyWithoutNul`, and may pause. */
+function copyLongWithoutNul(target: usize, offset: usize, length: usize): usize {
+  for (; length > PIECE; offset += PIECE, length -= PIECE) {
+    pauseNow();
+    target = copyWithoutNul(target, offset, PIECE);
+  }
+  return copyWithoutNul(target, offset, length);
 }
 
 /** Puts bytes unchanged. */

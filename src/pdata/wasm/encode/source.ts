@@ -10,10 +10,11 @@ import {
   textColumn,
   timestampColumn,
 } from './columns';
+import { pauseNow } from '../pause';
 import { putRawText } from './json-text';
 import { UNKNOWN_TEXT } from './keys';
 import * as labels from './labels';
-import { out } from './output';
+import { out, PIECE } from './output';
 import { ALWAYS, REPEAT_OWNER, REPEAT_RECEIVED_AT, REPEAT_SOURCE, putRepeat, rememberRepeat } from './repeats';
 import { attributeRow, putAttributes, putAttributesInOrder } from './values';
 
@@ -99,6 +100,7 @@ function keepRendered(field: usize, start: usize): void {
   const length = out - start;
   const target = <usize>load<u32>(layout.HEADER_BASE, layout.HEADER_SCRATCH);
   if (target + length > RENDERED_END) return;
+  if (length > PIECE) pauseNow();
   memory.copy(target, start, length);
   store<u32>(layout.HEADER_BASE, <u32>(target + length), layout.HEADER_SCRATCH);
   store<u32>(field, <u32>target);

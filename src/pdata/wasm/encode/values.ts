@@ -3,14 +3,14 @@ import * as layout from '../../layout';
 import { printJsonNested } from '../json/nested';
 import { beginList, hostHasInterned, isLastOfKey, noteKey, recordKey } from '../symbols';
 import { allocateScratch } from '../tables';
-import { mayPause } from '../pause';
+import { mayPause, pauseNow } from '../pause';
 import { classifyText } from '../text';
 import { escapeText, putEscaped, putPlain, putRawText } from './json-text';
 import { copying } from './columns';
 import { keyOrder } from './key-order';
 import { putKey } from './keys';
 import { putBase64, putDouble, putDoubleText, putSigned } from './numbers';
-import { beginRendering, checkLimit, closeList, openList, out, put, putByte, room, setOut } from './output';
+import { beginRendering, checkLimit, closeList, openList, out, PIECE, put, putByte, room, setOut } from './output';
 import { putProtobufNested } from './protobuf-values';
 
 export function attributeRow(row: u32): usize {
@@ -183,8 +183,13 @@ export function escapeSince(start: usize): void {
   const length = out - start;
   room(length + 256);
   const copy = start + length + 128;
+  if (length > PIECE) pauseNow();
   memory.copy(copy, start, length);
-  setOut(escapeText(start, copy, length));
+  setOut(start);
+  for (let done: usize = 0; done < length; done += PIECE) {
+    if (length > PIECE) pauseNow();
+    setOut(escapeText(out, copy + done, min(length - done, PIECE)));
+  }
 }
 
 /** Renders an attribute's value as JSON into scratch, for processors; the text is returned through the header. */
