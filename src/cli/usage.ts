@@ -48,8 +48,16 @@ interface UsageRow extends RowOf<typeof SUMS> {
   readonly names: Readonly<Record<string, string | null>>;
 }
 
-const UNPRICED = { provider: textOf, model: textOf, call_count: Number };
-type Unpriced = RowOf<typeof UNPRICED>;
+interface Unpriced {
+  readonly provider: string | null;
+  readonly model: string | null;
+  readonly call_count: number;
+}
+
+interface Usage {
+  readonly rows: readonly UsageRow[];
+  readonly unpriced: readonly Unpriced[];
+}
 
 export const usageCommand: Command = {
   description:
@@ -176,12 +184,7 @@ async function readUsage(reader: Reader, { columns, order }: Group, filter: Filt
   }));
   const rows = found.slice(0, found.length - ofModels.length).map((row) => ({
     names: Object.fromEntries(columns.map((column) => [column, textOf(row[`key_${column}`])])),
-    call_count: Number(row['call_count']),
-    unpriced_count: Number(row['unpriced_count']),
-    input_tokens: sumOf(row['input_tokens']),
-    cache_read_tokens: sumOf(row['cache_read_tokens']),
-    output_tokens: sumOf(row['output_tokens']),
-    total_cost: textOf(row['total_cost']),
+    ...shaped(SUMS, row),
   }));
   return { rows, unpriced };
 }
