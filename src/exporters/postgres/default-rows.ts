@@ -6,7 +6,7 @@
 import { dayOfRow } from '../../component/archived-day.ts';
 import type { Logger } from '../../component/logger.ts';
 import type { Query } from '../../component/capabilities/postgres.ts';
-import type { ObservedTime } from './observed-time.ts';
+import type { ObservedTime } from '../../component/observed-time.ts';
 import { isUnarchived } from './archived-days.ts';
 import { columnOf, type PartitionedTable } from './partitions.ts';
 

@@ -192,18 +192,6 @@ export async function withShortLocks<T>(tries: number, work: () => Promise<T>): 
   }
 }
 
-export async function inTransaction<T>(query: Query, work: () => Promise<T>): Promise<T> {
-  await query('BEGIN');
-  try {
-    const result = await work();
-    await query('COMMIT');
-    return result;
-  } catch (error) {
-    await query('ROLLBACK').catch(() => undefined);
-    throw error;
-  }
-}
-
 const codeOf = (error: unknown): unknown => (error as { readonly code?: unknown } | null)?.code;
 
 export const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);

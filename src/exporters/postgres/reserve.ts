@@ -4,12 +4,12 @@
  * the default partition and expire by their arrival.
  */
 import type { Query } from '../../component/capabilities/postgres.ts';
+import { inTransaction } from '../../component/in-transaction.ts';
 import {
   attachment,
   boundAt,
   columnOf,
   creation,
-  inTransaction,
   type PartitionedTable,
   partitionName,
   startOf,

@@ -10,7 +10,8 @@ import { dropUnlessKept, forgetRestored, RESTORED, unarchivedDays } from './arch
 import { contentPeriod, expireContents } from './contents.ts';
 import { expireDefault } from './default-rows.ts';
 import { buildIndexes, dropReplacedIndexes } from './indexes.ts';
-import { type ObservedTime, TimeObserver } from './observed-time.ts';
+import { expireClaims, expireUsage } from '../../component/ledger-expiry.ts';
+import { type ObservedTime, TimeObserver } from '../../component/observed-time.ts';
 import { dateOf, PARTITION_LIMITS, type PartitionedTable, Partitions } from './partitions.ts';
 import { abandonReservation, reserveDay } from './reserve.ts';
 import { abandonRewrite, DAYS_PER_REWRITE, rewriteDefault } from './rewrite.ts';
@@ -26,12 +27,6 @@ export interface RetentionPeriods {
 
 /** The longest wait of a start for the days of a table. The rest is done in the background. */
 const OPENING_MS = 10000;
-/**
- * The time of one batch of the removal of trace claims, which locks these claims; and the time of all batches of a run.
- */
-const TRACES_BUDGET_MS = 200;
-const TRACES_BATCH = 20000;
-const TRACES_RUN_MS = 60000;
 /** No statement this long blocks ingest. Some read a whole default partition. */
 const LIMITS: SessionLimits = { statementTimeoutMs: 600000, lockTimeoutMs: 100 };
 /** The build of an index over a day of many gigabytes. */
@@ -125,11 +120,7 @@ export class Retention {
       await this.#step('expiry of resources and scopes', () => this.#expireContents(time));
     await this.#step('expiry of claims on traces', () => this.#expireTraces(time));
     await this.#step('expiry of usage by month', () =>
-      this.#database.query(
-        `DELETE FROM sluice.usage_months
-         WHERE month < date_trunc('month', to_timestamp($1::float8 / 1000) AT TIME ZONE 'UTC')::date`,
-        [time.cutoff(this.#periods.usage)],
-      ),
+      expireUsage(this.#database.query.bind(this.#database), time.cutoff(this.#periods.usage)),
     );
   }
 
@@ -245,16 +236,7 @@ export class Retention {
   async #expireTraces(time: ObservedTime): Promise<void> {
     const { traces, spans, logs } = this.#periods;
     const cutoff = time.cutoff(Math.max(traces, spans, logs));
-    const untilMs = performance.now() + TRACES_RUN_MS;
-    await this.#database.session(this.#limits, async (query) => {
-      while (performance.now() < untilMs) {
-        const { rows } = await query(
-          `SELECT done FROM sluice.expire_traces_for(to_timestamp($1::float8 / 1000), ${TRACES_BUDGET_MS}, ${TRACES_BATCH})`,
-          [cutoff],
-        );
-        if (rows[0]?.['done'] === true) return;
-      }
-    });
+    await this.#database.session(this.#limits, (query) => expireClaims(query, cutoff));
   }
 
   async #now(): Promise<number> {

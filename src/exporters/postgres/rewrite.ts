@@ -12,13 +12,13 @@
  * Readers see no change before the last step, which blocks all use of the table. Its time grows with the days, so one
  * rewrite opens a few days. An interrupted run is abandoned and starts again.
  */
+import { inTransaction } from '../../component/in-transaction.ts';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Query } from '../../component/capabilities/postgres.ts';
 import {
   boundOf,
   columnOf,
   creation,
-  inTransaction,
   listPartitions,
   type PartitionedTable,
   partitionName,

@@ -1,6 +1,6 @@
 // Retention in a real database: days, rows outside of all days, claims on traces, months of usage.
 import t from 'tap';
-import { cutoffOf } from '../../../src/exporters/postgres/observed-time.ts';
+import { cutoffOf } from '../../../src/component/observed-time.ts';
 import { type PartitionedTable, Partitions } from '../../../src/exporters/postgres/partitions.ts';
 import { Retention, type RetentionPeriods } from '../../../src/exporters/postgres/retention.ts';
 import { Database } from '../../../src/extensions/postgres/database.ts';

@@ -3,8 +3,8 @@
  * back. Time that no clock measured does not count for retention; otherwise a clock step would drop records that were
  * just acknowledged.
  */
-import type { PostgresDatabase } from '../../component/capabilities/postgres.ts';
-import { inTransaction } from './partitions.ts';
+import type { PostgresDatabase } from './capabilities/postgres.ts';
+import { inTransaction } from './in-transaction.ts';
 
 /** A clock that is ahead by more than this since the last reading was set. */
 const STEP_MS = 300000;
