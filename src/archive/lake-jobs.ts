@@ -262,10 +262,11 @@ export async function plan(query: Query, { table, day }: DayOfTable, from: Origi
   const [origin, replaces] = typeof from === 'string' ? [from, null] : [null, from.id];
   const { rows } = await query(
     `WITH wanted AS (SELECT $1::text AS signal, $2::date AS day, $3::int8 AS replaces,
-         coalesce($4::text, (SELECT origin FROM sluice.lake_jobs WHERE id = $3::int8)) AS origin),
+         coalesce($4::text, (SELECT origin FROM sluice.lake_jobs WHERE id = $3::int8)) AS origin,
+         coalesce((SELECT in_tables FROM sluice.lake_jobs WHERE id = $3::int8), false) AS in_tables),
        left_over AS (SELECT j.id, j.token FROM sluice.lake_jobs j JOIN wanted w ON j.signal = w.signal AND j.day = w.day
          AND j.replaces IS NOT DISTINCT FROM w.replaces AND j.origin = w.origin WHERE j.state = 'planned'),
-       made AS (INSERT INTO sluice.lake_jobs (signal, day, replaces, origin) SELECT * FROM wanted
+       made AS (INSERT INTO sluice.lake_jobs (signal, day, replaces, origin, in_tables) SELECT * FROM wanted
          WHERE NOT EXISTS (SELECT FROM left_over) RETURNING id, token)
      SELECT id::text, token::text FROM left_over UNION ALL SELECT id::text, token::text FROM made`,
     [table.signal, day, replaces, origin],
