@@ -74,5 +74,8 @@ export interface SessionLimits {
 
 export const POSTGRES_DATABASE: Capability<PostgresDatabase> = { name: 'postgres-database' };
 
+/** Exporters that store in the tables, by their ids. They maintain the tables and the ledger. */
+export const MAINTAINED_TABLES: Capability<Set<string>> = { name: 'maintained-tables' };
+
 /** Exporters whose records are archived from the tables, by their ids. */
 export const ARCHIVED_TABLES: Capability<Set<string>> = { name: 'archived-tables' };

@@ -2,6 +2,7 @@
  * The `objects` exporter: the rows of a request are compressed, put into an object together with those of others, and
  * its place joins the ledger's transaction as one row of `sluice.parts`.
  */
+import { uptime } from 'node:os';
 import type { CheckPlace, Host, OptionFault } from '../../component/component.ts';
 import { defineExporter, type Exporter, type Rows } from '../../component/exporter.ts';
 import { CommandSchedule } from '../../component/command-schedule.ts';
@@ -9,10 +10,12 @@ import type { TransactionHandle } from '../../component/capabilities/ledger.ts';
 import { OWN_COMMANDS } from '../../component/capabilities/own-commands.ts';
 import {
   ARCHIVED_TABLES,
+  MAINTAINED_TABLES,
   POSTGRES_DATABASE,
   POSTGRES_TRANSACTION,
   type PostgresDatabase,
 } from '../../component/capabilities/postgres.ts';
+import { TimeObserver } from '../../component/observed-time.ts';
 import { timerOption } from '../../component/longest-wait.ts';
 import type { Histogram } from '../../component/meter.ts';
 import { Rejection, UserError } from '../../errors.ts';
@@ -25,6 +28,7 @@ import { encodeInSteps } from '../../pdata/encode-rows.ts';
 import type { Steps } from '../../pdata/steps.ts';
 import { type CompactionOptions, COMPACTION_SCHEMA, scheduleOf } from './compaction.ts';
 import { CODEC, compress } from './compress.ts';
+import { expireLedger, type LedgerPeriods, RETENTION_SCHEMA } from './expiry.ts';
 import { claimDay, removeOrphans } from './orphans.ts';
 import { claimPlace } from './owner.ts';
 import { tupleOf } from './part.ts';
@@ -38,6 +42,7 @@ export interface ObjectsOptions {
   /** Milliseconds. */
   readonly linger: number;
   readonly compaction: CompactionOptions;
+  readonly retention: LedgerPeriods;
 }
 
 /** The shipper tries again, under another key. */
@@ -45,7 +50,7 @@ const TIMING: S3Timing = { idleMs: 10_000, attempts: 1, pauseMs: 1 };
 /** Later, a request is not committed any more: an object without a part is removed after a day. */
 const MAX_STAGED_MS = 600_000;
 const ORPHAN_MS = 86_400_000;
-/** How often the database is asked whether orphans are to be removed. */
+/** How often the ledger is expired, and the database asked whether orphans are to be removed. */
 const TICK_MS = 3_600_000;
 const SECONDS_BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const NOTHING = (): void => undefined;
@@ -68,6 +73,7 @@ class ObjectsExporter implements Exporter {
   #watch: StoreWatch | null = null;
   #timer: NodeJS.Timeout | null = null;
   readonly #stopped = new AbortController();
+  readonly #observer = new TimeObserver(() => uptime() * 1000);
   #removal: Promise<void> = Promise.resolve();
 
   constructor(options: ObjectsOptions, host: Host) {
@@ -118,7 +124,11 @@ class ObjectsExporter implements Exporter {
     void database.opened.then(() => compaction?.start());
     if (database.isOpen) await watch.start();
     else void database.opened.then(() => watch.start());
-    this.#timer = setInterval(() => void this.#removeOrphans(database), TICK_MS).unref();
+    void database.opened.then(() => this.#expire(database));
+    this.#timer = setInterval(() => {
+      this.#expire(database);
+      void this.#removeOrphans(database);
+    }, TICK_MS).unref();
   }
 
   async stop(): Promise<void> {
@@ -213,6 +223,21 @@ class ObjectsExporter implements Exporter {
     if (cause !== null) throw new Rejection('ingestion_failed', { cause: cause ?? 'the exporter is not started' });
   }
 
+  /** An exporter that maintains the tables expires the ledger too. */
+  #expire(database: PostgresDatabase): void {
+    const { capabilities, logger } = this.#host;
+    const { signal } = this.#stopped;
+    if (capabilities.find(MAINTAINED_TABLES) !== undefined) return;
+    const run = async (): Promise<void> => {
+      try {
+        await expireLedger(database, this.#options.retention, { observer: this.#observer, signal });
+      } catch (error) {
+        if (!signal.aborted) logger.warn({ error }, 'the ledger could not be expired; trying again in an hour');
+      }
+    };
+    this.#removal = this.#removal.then(run);
+  }
+
   /** Once a day, by one of the processes on the database. */
   async #removeOrphans(database: PostgresDatabase): Promise<void> {
     const { logger } = this.#host;
@@ -268,6 +293,7 @@ export const objectsExporter = defineExporter<ObjectsOptions>({
         'How long a request waits for others of its object. 0: only while another object is stored.',
       ),
       compaction: COMPACTION_SCHEMA,
+      retention: RETENTION_SCHEMA,
     },
   },
   example: 'to: ./data/objects',

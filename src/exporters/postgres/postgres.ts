@@ -4,7 +4,13 @@ import { defineExporter, type Exporter, type Rows } from '../../component/export
 import type { TransactionHandle } from '../../component/capabilities/ledger.ts';
 import { CommandSchedule, type ScheduledCommand } from '../../component/command-schedule.ts';
 import { OWN_COMMANDS } from '../../component/capabilities/own-commands.ts';
-import { ARCHIVED_TABLES, POSTGRES_DATABASE, POSTGRES_TRANSACTION } from '../../component/capabilities/postgres.ts';
+import type { Capability } from '../../component/capabilities/capability.ts';
+import {
+  ARCHIVED_TABLES,
+  MAINTAINED_TABLES,
+  POSTGRES_DATABASE,
+  POSTGRES_TRANSACTION,
+} from '../../component/capabilities/postgres.ts';
 import { UserError } from '../../errors.ts';
 import type { Batch } from '../../pdata/batch.ts';
 import type { Steps } from '../../pdata/steps.ts';
@@ -99,10 +105,9 @@ class PostgresExporter implements Exporter {
   constructor(options: PostgresExporterOptions, host: Host) {
     this.#options = options;
     this.#host = host;
+    noteIn(host, MAINTAINED_TABLES);
     if (options.archive.to === '') return;
-    const archived = host.capabilities.find(ARCHIVED_TABLES);
-    if (archived === undefined) host.capabilities.offer(ARCHIVED_TABLES, new Set([host.id]));
-    else archived.add(host.id);
+    noteIn(host, ARCHIVED_TABLES);
     host.meter.gauge(
       'sluice_archive_age_seconds',
       'Time since a run of the archive was complete, or since the start.',
@@ -178,6 +183,12 @@ class PostgresExporter implements Exporter {
       this.#maintenance = setTimeout(() => this.#maintain(retention), pauseMs).unref();
     });
   }
+}
+
+function noteIn({ capabilities, id }: Host, exporters: Capability<Set<string>>): void {
+  const noted = capabilities.find(exporters);
+  if (noted === undefined) capabilities.offer(exporters, new Set([id]));
+  else noted.add(id);
 }
 
 const DAY_MS = 86400000;

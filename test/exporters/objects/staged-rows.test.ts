@@ -33,7 +33,10 @@ t.test('rows are not committed ten minutes after the put of their object began',
       throw error;
     },
   };
-  const exporter = objectsExporter.create({ to: 'objects', linger: 0, compaction: COMPACTION }, host);
+  const exporter = objectsExporter.create(
+    { to: 'objects', linger: 0, compaction: COMPACTION, retention: { traces: 1, usage: 1 } },
+    host,
+  );
   const copied: (readonly [string, number])[] = [];
   const transaction = {
     share: async () => undefined,

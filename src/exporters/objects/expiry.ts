@@ -1,0 +1,57 @@
+/** The expiry of the ledger where no exporter maintains the tables: of claims on traces, and of counters of months. */
+import { WAITING_PARTS } from '../../component/archived-day.ts';
+import type { PostgresDatabase, SessionLimits } from '../../component/capabilities/postgres.ts';
+import { expireClaims, expireUsage } from '../../component/ledger-expiry.ts';
+import type { TimeObserver } from '../../component/observed-time.ts';
+
+const DURATION = { type: 'integer', format: 'duration' } as const;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+/** In milliseconds. */
+export interface LedgerPeriods {
+  readonly traces: number;
+  readonly usage: number;
+}
+
+export const RETENTION_SCHEMA = {
+  type: 'object',
+  additionalProperties: false,
+  default: {},
+  description: 'How long the ledger is kept. Beside an exporter `postgres`, its periods apply instead.',
+  properties: {
+    traces: {
+      ...DURATION,
+      minimum: HOUR_MS,
+      default: '30d',
+      description: 'How long a trace id stays with its project; longer while requests wait for their publication.',
+    },
+    usage: {
+      ...DURATION,
+      minimum: 31 * DAY_MS,
+      default: '400d',
+      description: 'What was stored in each month, which quotas count.',
+    },
+  },
+} as const;
+
+const LIMITS: SessionLimits = { statementTimeoutMs: 600_000, lockTimeoutMs: 100 };
+/** Only one process at a time, as for the tables. */
+const LOCK = "SELECT pg_try_advisory_lock(hashtext('sluice.maintenance')) AS held";
+/** A trace in objects only is found by its claim. */
+const OLDEST_PART = `SELECT (extract(epoch FROM min(p.received_at)) * 1000)::float8 AS ms FROM ${WAITING_PARTS} p`;
+
+/** Rejects when it fails; the next run continues. */
+export async function expireLedger(
+  database: PostgresDatabase,
+  { traces, usage }: LedgerPeriods,
+  { observer, signal }: { readonly observer: TimeObserver; readonly signal: AbortSignal },
+): Promise<void> {
+  const time = await observer.observe(database);
+  await database.session({ ...LIMITS, signal }, async (query) => {
+    if ((await query(LOCK)).rows[0]?.['held'] !== true) return;
+    const oldest = (await query(OLDEST_PART)).rows[0]?.['ms'] ?? null;
+    await expireClaims(query, Math.min(time.cutoff(traces), oldest === null ? Infinity : Number(oldest)));
+    await expireUsage(query, time.cutoff(usage));
+  });
+}
