@@ -153,9 +153,8 @@ function filterOf(values: Values, columns: readonly string[]): Filter {
 }
 
 /**
- * The sums of the groups, and the calls without a price by model. One statement counts each call once for both: to count
- * them takes most of the time. With OFFSET 0 the columns of the two sets stay different ones. The
- * rows of models come last.
+ * The sums of the groups, and the calls without a price by model. One statement counts each call once for both: that
+ * takes most of the time. With OFFSET 0 the columns of the two sets stay different ones. The rows of models come last.
  */
 async function readUsage(reader: Reader, { columns, order }: Group, filter: Filter): Promise<Usage> {
   const keys = columns.map((column) => `${USAGE_EXPRESSIONS[column] ?? nameText(`u.${column}`)} AS key_${column}`);
