@@ -55,6 +55,8 @@ export interface ConsoleTestOptions {
   readonly options?: string;
   readonly processors?: string;
   readonly projects?: readonly string[];
+  /** An empty database; left out: one on the shared server. */
+  readonly databaseUrl?: string;
 }
 
 const configOf = (url: string, options: string, processors: string): string => `
@@ -75,9 +77,9 @@ service:
 
 export async function startConsole(
   t: Parameters<typeof startDaemon>[0],
-  { options = '', processors = 'auth, environment', projects = ['shop', 'blog'] }: ConsoleTestOptions = {},
+  { options = '', processors = 'auth, environment', projects = ['shop', 'blog'], databaseUrl }: ConsoleTestOptions = {},
 ): Promise<TestConsole> {
-  const { url } = await createDatabase(t, SERVED);
+  const url = databaseUrl ?? (await createDatabase(t, SERVED)).url;
   const daemon = await startDaemon(t, { config: configOf(url, options, processors) });
   const opened = daemon.log.find(({ message }) => message === 'the console is open');
   const port = Number(/\d+$/u.exec(String(opened?.fields['endpoint']))?.[0]);

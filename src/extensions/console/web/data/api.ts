@@ -34,8 +34,12 @@ interface ErrorBody {
 
 /** Whether the server knows the reader. Null until it answered. */
 export const loggedIn = signal<boolean | null>(null);
-/** The time since the server or its database does not answer; null while they do. */
-export const awaySince = signal<number | null>(null);
+/** What does not answer, and since when; null while both do. */
+export const away = signal<{ readonly what: 'daemon' | 'database'; readonly sinceMs: number } | null>(null);
+
+function noteAway(what: 'daemon' | 'database'): void {
+  if (away.value?.what !== what) away.value = { what, sinceMs: away.value?.sinceMs ?? Date.now() };
+}
 
 export function urlOf(path: string, query: Query = {}): string {
   const parameters = new URLSearchParams();
@@ -55,18 +59,18 @@ export async function request(url: string, init: RequestInit): Promise<Response>
   try {
     response = await fetch(url, { ...init, credentials: 'same-origin', redirect: 'error' });
   } catch (failure) {
-    if (init.signal?.aborted !== true) awaySince.value ??= Date.now();
     if (init.signal?.aborted === true) throw failure;
+    noteAway('daemon');
     throw new ApiError(0, url, { code: 'unreachable', message: 'the daemon does not answer' });
   }
   if (response.ok) {
-    awaySince.value = null;
+    away.value = null;
     return response;
   }
   const error = await errorOf(response);
   if (response.status === 401 && error.code !== 'link_invalid') loggedIn.value = false;
-  if (error.code === 'database_unavailable') awaySince.value ??= Date.now();
-  else awaySince.value = null;
+  if (error.code === 'database_unavailable') noteAway('database');
+  else away.value = null;
   throw new ApiError(response.status, url, error);
 }
 

@@ -1,7 +1,7 @@
 /** What a page shows while it has no data: placeholder rows, errors, missing rights. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { type ApiError, awaySince, curlOf } from '../data/api.ts';
+import { type ApiError, away, curlOf } from '../data/api.ts';
 import { type Resource, useNow } from '../data/resource.ts';
 import { age } from '../text/figures.ts';
 import { pageHref, route } from '../state/location.ts';
@@ -12,6 +12,8 @@ import { filterError } from './filter-box.tsx';
 const ROWS = 12;
 /** The filter's text is refused; the filter box says where and why. */
 const MISTAKE = 'filter_invalid';
+/** The banner has the reason, once for all parts of a page. */
+const AWAY: readonly string[] = ['database_unavailable', 'unreachable'];
 
 export function PlaceholderRows(): JSX.Element {
   return (
@@ -64,6 +66,7 @@ export function Failure({ error, retry }: { error: ApiError; retry: () => void }
     };
   }, [error]);
   if (error.code === MISTAKE) return <p class="empty">The filter has a mistake; see above.</p>;
+  if (AWAY.includes(error.code) && away.value !== null) return <Waiting retry={retry} />;
   if (error.status === 403) return <NoRight what={error.message} hint={error.hint} />;
   if (error.status === 404) return <NotFound retry={retry} />;
   return (
@@ -79,6 +82,17 @@ export function Failure({ error, retry }: { error: ApiError; retry: () => void }
         {error.url === '' ? null : <CopyButton text={curlOf(error.url)} label="Copy the request as curl" />}
       </p>
     </div>
+  );
+}
+
+function Waiting({ retry }: { retry: () => void }): JSX.Element {
+  return (
+    <p class="waiting muted">
+      Waiting for an answer.{' '}
+      <Button kind="plain" onClick={retry}>
+        Try again
+      </Button>
+    </p>
   );
 }
 
@@ -140,14 +154,16 @@ export function NoRight({ what, hint }: { what: string; hint: string | null }): 
   );
 }
 
-/** The banner while the daemon or its database does not answer. The pages try again by themselves. */
+/** While the daemon or its database does not answer. The pages try again by themselves. */
 export function AwayBanner(): JSX.Element | null {
   const now = useNow(1_000);
-  const since = awaySince.value;
-  if (since === null) return null;
+  if (away.value === null) return null;
+  const { what, sinceMs } = away.value;
+  const lasting = now - sinceMs;
   return (
-    <div class="banner" role="alert">
-      The database or the daemon does not answer. Last answer {age(now - since)} ago; trying again.
+    <div class="banner">
+      <span role="alert">The {what} does not answer.</span> The page tries again by itself
+      {lasting < 1_000 ? '' : `, for ${age(lasting)} so far`}.
     </div>
   );
 }

@@ -1,0 +1,108 @@
+/** The database stops while pages are open: each page says so, and shows its data again without a reload. */
+import { hash, randomBytes } from 'node:crypto';
+import type { BrowserContext, Page } from 'playwright-core';
+import t, { type Test } from 'tap';
+import { makeDemo } from '../../../../src/cli/demo-application.ts';
+import { findChromium, launchChromium } from '../../../support/browser.ts';
+import { startConsole, type TestConsole } from '../../../support/console.ts';
+import { PATIENCE_MS } from '../../../support/patience.ts';
+import { FAST_SETTINGS, makeServer } from '../../../support/postgres.ts';
+
+const WHOLE_MS = 6 * PATIENCE_MS;
+const BY = { id: null, name: 'a test' };
+/** Between two attempts of a page that waits for the database at most 15 seconds pass. */
+const RETRY_MS = PATIENCE_MS + 15_000;
+
+interface Visit {
+  readonly name: string;
+  /**
+   * The page that is open when the database stops, and what it shows. Not traces for each: their list holds one of the
+   * six connections of the browser.
+   */
+  readonly from: string;
+  readonly shown: string;
+  /** The link that then opens the page in question. */
+  readonly link: string;
+  /** What the page shows with its data. */
+  readonly ready: string;
+}
+
+const rail = (page: string): string => `.rail a[href$="/${page}"]`;
+const VISITS: readonly Visit[] = [
+  ...[
+    ['conversations', '.grid-row'],
+    ['usage', '.data-table', 'project'],
+    ['logs', '.grid-row'],
+    ['metrics', '.data-table'],
+    ['project', '.data-table'],
+    ['status', '.tiles'],
+  ].map(([name = '', ready = '', from = 'usage']) => ({ name, from, shown: '.data-table', link: rail(name), ready })),
+  { name: 'traces', from: 'usage', shown: '.data-table', link: rail('traces'), ready: '.grid-row' },
+  { name: 'trace', from: 'traces', shown: '.grid-row', link: '.grid-row a', ready: '.trace-title' },
+  { name: 'conversation', from: 'conversations', shown: '.grid-row', link: '.grid-row a', ready: '.message' },
+];
+
+async function openPages(console: TestConsole, context: BrowserContext): Promise<ReadonlyMap<Visit, Page>> {
+  const person = await console.people.create({ name: 'ada', role: 'admin' }, BY);
+  const link = randomBytes(32).toString('base64url');
+  await console.people.addLink(person.id, { hash: hash('sha256', link, 'buffer'), lifetimeMs: 60_000 }, BY);
+  const first = await context.newPage();
+  await first.goto(`${console.origin}/login#${link}`);
+  await first.locator('.shell').waitFor();
+  await first.close();
+  const pages = new Map<Visit, Page>();
+  for (const visit of VISITS) {
+    const page = await context.newPage();
+    page.setDefaultTimeout(RETRY_MS);
+    await page.goto(`${console.origin}/p/shop/${visit.from}`);
+    await page.locator(visit.shown).first().waitFor();
+    pages.set(visit, page);
+  }
+  return pages;
+}
+
+async function sendDemo({ administration, daemon }: TestConsole): Promise<void> {
+  const { text: key } = await administration.createKey('shop', null, null);
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
+  for (const { path, body } of makeDemo(Date.now(), 'demo').requests)
+    await fetch(daemon.url + path, { method: 'POST', headers, body: JSON.stringify(body) });
+}
+
+async function checkAway(t: Test, { name, link }: Visit, page: Page): Promise<void> {
+  await page.locator(link).first().click();
+  await page.getByRole('alert').getByText('The database does not answer.').waitFor();
+  await page.getByRole('button', { name: 'Try again' }).first().waitFor();
+  if (process.env['PICTURES'] !== undefined)
+    await page.screenshot({ path: `${process.env['PICTURES']}/away-${name}.png` });
+  t.equal(await page.getByRole('alert').count(), 1, `${name}: the reason is there once`);
+}
+
+const chromium = findChromium();
+if (chromium === null) {
+  t.pass('pages without a database are NOT tested: there is no Chromium', {
+    skip: 'set SLUICE_CHROMIUM to the path of a Chromium',
+  });
+} else {
+  t.setTimeout(WHOLE_MS);
+  t.test('the database stops and starts while pages are open', { timeout: WHOLE_MS }, async (t) => {
+    const server = await makeServer(t, FAST_SETTINGS);
+    await server.start();
+    const console = await startConsole(t, {
+      processors: 'auth, environment, normalization',
+      projects: ['shop'],
+      databaseUrl: server.url,
+    });
+    await sendDemo(console);
+    const browser = await launchChromium(chromium);
+    t.teardown(() => browser.close());
+    const pages = await openPages(console, await browser.newContext({ reducedMotion: 'reduce' }));
+    await server.stop();
+    for (const [visit, page] of pages) await checkAway(t, visit, page);
+    await server.start();
+    for (const [{ name, ready }, page] of pages) {
+      await page.locator(ready).first().waitFor();
+      await page.locator('.banner').waitFor({ state: 'detached' });
+      t.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0, `${name}: nothing is left of it`);
+    }
+  });
+}
