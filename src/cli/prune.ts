@@ -7,6 +7,7 @@ import { type PartitionedTable, Partitions } from '../exporters/postgres/partiti
 import { Administration } from '../extensions/postgres/administration.ts';
 import { COMMAND_LINE, writeAudit } from '../extensions/postgres/audit.ts';
 import type { Database } from '../extensions/postgres/database.ts';
+import { removeUnsent } from '../extensions/postgres/removal/unsent.ts';
 import { requestErasure } from '../extensions/postgres/removal/archived.ts';
 import { removeProject } from '../extensions/postgres/removal/project.ts';
 import {
@@ -127,7 +128,7 @@ async function pruneTrace(call: Call, database: Database, { project, traceId }: 
   const removed = await new Administration(database).deleteTrace(owner, traceId);
   if (removed === null) throw new UserError(`there is no trace ${traceId}`, 'It was removed meanwhile.');
   call.terminal.print(`Removed ${describe({ ...removed, metricPoints: 0 })}.`);
-  if (removed.outboxEntries > 0) sayUnsent(call, removed.outboxEntries, 'contain records of the trace');
+  sayUnsent(call, removed.outboxEntries);
   return 0;
 }
 
@@ -153,6 +154,7 @@ async function pruneArchivedTrace(
     details: { archived: true },
   });
   await requestErasure(query, { project, traceId });
+  sayUnsent(call, await database.session(REMOVAL_LIMITS, (each) => removeUnsent(each, { project, traceId })));
   return 0;
 }
 
@@ -180,7 +182,11 @@ async function pruneRecords(call: Call, database: Database, selection: Selection
     'SELECT count(*)::int4 AS entries FROM sluice.outbox WHERE $1::text IS NULL OR project = $1',
     [project],
   );
-  if (Number(rows[0]?.['entries']) > 0) sayUnsent(call, Number(rows[0]?.['entries']), 'may contain such records');
+  const entries = Number(rows[0]?.['entries']);
+  if (entries > 0)
+    call.terminal.say(
+      `The outbox has ${plural(entries, 'request')} that may contain such records and will still be sent: see \`sluice outbox list\`.`,
+    );
   return 0;
 }
 
@@ -265,7 +271,6 @@ function nameOf({ project, environment, beforeMs }: Selection): string {
 const describe = ({ spans, logs, metricPoints }: Removed): string =>
   `${plural(spans, 'span')}, ${plural(logs, 'log record')}, ${plural(metricPoints, 'metric point')}`;
 
-const sayUnsent = ({ terminal }: Call, entries: number, what: string): void =>
-  terminal.say(
-    `The outbox has ${plural(entries, 'request')} that ${what} and will still be sent: see \`sluice outbox list\`.`,
-  );
+function sayUnsent({ terminal }: Call, entries: number): void {
+  if (entries > 0) terminal.say(`Removed it from ${plural(entries, 'request')} of the outbox.`);
+}

@@ -33,7 +33,7 @@ export interface EnvironmentRow {
 export interface DeletedTrace {
   readonly spans: number;
   readonly logs: number;
-  /** Entries of the project that are not forwarded yet. They may contain records of the trace. */
+  /** Requests that are not forwarded yet, from which its records were removed. */
   readonly outboxEntries: number;
 }
 

@@ -17,7 +17,8 @@ import type { PostgresDatabase } from '../../component/capabilities/postgres.ts'
 import { UserError } from '../../errors.ts';
 import { audited, type Change, COMMAND_LINE, writeAudit } from './audit.ts';
 import { requestErasure } from './removal/archived.ts';
-import { countUnsent, removeTrace } from './removal/trace.ts';
+import { removeTrace } from './removal/trace.ts';
+import { removeUnsent } from './removal/unsent.ts';
 import { sqlstateOf } from './sqlstate.ts';
 
 /** Projects of keys in the configuration have counters, and no row of their own until they are created. */
@@ -217,11 +218,11 @@ export class Administration implements ProjectAdministration {
       await query('COMMIT');
       return trace;
     });
-    if (removed === null) return null;
-    // A large outbox takes longer than a query of the pool may.
+    // Also after an interruption. A large outbox takes longer than a query of the pool may.
     const outboxEntries = await this.#database.session(DELETE_LIMITS, (query) =>
-      countUnsent(query, { project, traceId }),
+      removeUnsent(query, { project, traceId }),
     );
+    if (removed === null) return null;
     return { spans: removed.spans, logs: removed.logs, outboxEntries };
   }
 

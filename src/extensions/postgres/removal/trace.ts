@@ -30,11 +30,6 @@ const REMOVE_SPANS = `
   WHERE project = $1 AND trace_id = decode($2, 'hex') AND start_time_unix_nano BETWEEN $3::int8 AND $4::int8`;
 const REMOVE_LOGS = `DELETE FROM sluice.logs WHERE trace_id = decode($2, 'hex') AND project = $1`;
 const REMOVE_CLAIM = `DELETE FROM sluice.traces WHERE trace_id = decode($1, 'hex')`;
-/** The body of an entry is OTLP in protobuf, in which a trace id is its 16 bytes. */
-const COUNT_UNSENT = `
-  SELECT count(*)::int4 AS entries FROM sluice.outbox
-  WHERE ($1::text IS NULL OR project = $1) AND position(decode($2, 'hex') IN body) > 0`;
-
 /**
  * Removes spans, log records and the claim of a trace. Null when there is no such trace. To be called within a
  * transaction with the isolation level READ COMMITTED, so that an audit row can join it; the caller commits.
@@ -52,14 +47,4 @@ export async function removeTrace(query: Query, { project, traceId }: TraceName)
     spans: spans.rowCount ?? 0,
     logs: logs.rowCount ?? 0,
   };
-}
-
-/**
- * How many entries of the outbox, waiting or dead, still contain records of the trace. They are not removed. Reads the
- * bodies of all entries of the project, so it should run after the transaction, without locks.
- */
-export async function countUnsent(query: Query, { project, traceId }: TraceName): Promise<number> {
-  if (!HEX_ID.test(traceId)) return 0;
-  const { rows } = await query(COUNT_UNSENT, [project, traceId]);
-  return Number(rows[0]?.['entries']);
 }

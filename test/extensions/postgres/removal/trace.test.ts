@@ -1,8 +1,10 @@
 // The removal of one trace: all of it and nothing else, with its claim; requests for it meanwhile wait.
 import t from 'tap';
 import { Database } from '../../../../src/extensions/postgres/database.ts';
-import { countUnsent, removeTrace } from '../../../../src/extensions/postgres/removal/trace.ts';
+import { removeTrace } from '../../../../src/extensions/postgres/removal/trace.ts';
+import { removeUnsent } from '../../../../src/extensions/postgres/removal/unsent.ts';
 import { waitFor } from '../../../../src/extensions/postgres/embedded/wait.ts';
+import { tracesProtobuf } from '../../../../src/pdata/otlp-protobuf.ts';
 import { KEY, OTHER_KEY } from '../../../support/daemon.ts';
 import { send } from '../../../support/otlp-client.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
@@ -95,13 +97,39 @@ t.test('a request for the trace waits for the removal and is stored after it', a
   t.same(await counts(traceId), [1, 0, 1]);
 });
 
-t.test('entries of the outbox with records of the trace are counted and stay', async (t) => {
-  const traceId = newTraceId();
-  const entry = `INSERT INTO sluice.outbox (destination, signal, project, records, bytes, body) VALUES ('d', 'traces', $1, 1, 1, decode($2, 'hex'))`;
-  await daemon.query(entry, ['demo', `0a12${traceId}ff`]);
-  await daemon.query(entry, ['demo', `0a12${newTraceId()}ff`]);
+t.test('the records of the trace leave the outbox, and nothing else does', async (t) => {
+  const [traceId, other] = [newTraceId(), newTraceId()];
+  const spans = (...ids: readonly string[]): object =>
+    aTraceRequest(ids.map((id) => aSpan({ traceId: id, name: `of ${id}` })));
+  const enqueue = async (json: object, project = 'demo', state = 'waiting'): Promise<string> => {
+    const body = Buffer.from(tracesProtobuf(JSON.stringify(json)));
+    const [row] = await daemon.query(
+      `INSERT INTO sluice.outbox (destination, signal, project, records, bytes, body, state)
+       VALUES ('d', 'traces', $1, 2, $2, $3, $4) RETURNING sequence::text`,
+      [project, body.length, body, state],
+    );
+    return String(row?.['sequence']);
+  };
+  const alone = await enqueue(spans(traceId, traceId));
+  const mixed = await enqueue(spans(other, traceId), 'demo', 'dead');
+  const kept = await enqueue(spans(other, other));
+  const ofOther = await enqueue(spans(traceId), 'other');
+  const broken = `INSERT INTO sluice.outbox (destination, signal, project, records, bytes, body) VALUES ('d', 'traces', 'demo', 1, 1, decode($1, 'hex'))`;
+  await daemon.query(broken, [`0a12${traceId}ff`]);
   const query = database.query.bind(database);
-  t.equal(await countUnsent(query, { project: 'demo', traceId }), 1);
-  t.equal(await countUnsent(query, { project: 'other', traceId }), 0);
-  t.equal(await countUnsent(query, { project: null, traceId: 'x' }), 0);
+  t.equal(await removeUnsent(query, { project: 'demo', traceId: 'x' }), 0);
+  t.equal(await removeUnsent(query, { project: 'demo', traceId }), 3);
+  const rows = await daemon.query('SELECT sequence::text, records, bytes, body FROM sluice.outbox ORDER BY sequence');
+  t.same(
+    rows.map(({ sequence }) => sequence),
+    [mixed, kept, ofOther],
+    `without ${alone}`,
+  );
+  const [rest] = rows;
+  const expected = Buffer.from(tracesProtobuf(JSON.stringify(spans(other))));
+  t.match(rest, { records: 1, bytes: expected.length });
+  const text = String(rest?.['body']);
+  t.notMatch(text, `of ${traceId}`);
+  t.match(text, `of ${other}`);
+  t.equal(await removeUnsent(query, { project: null, traceId }), 1, 'of any project');
 });

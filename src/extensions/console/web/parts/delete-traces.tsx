@@ -47,7 +47,7 @@ export function DeleteTraces({ project, traces, onClose }: DeleteProps): JSX.Ele
           gone: [...done.gone, trace_id],
           spans: done.spans + gone.spans,
           logs: done.logs + gone.logs,
-          waiting: Math.max(done.waiting, gone.outbox_entries),
+          waiting: done.waiting + gone.outbox_entries,
         };
         setProgress(done);
       }
@@ -88,7 +88,7 @@ export function DeleteTraces({ project, traces, onClose }: DeleteProps): JSX.Ele
           {plural(progress.gone.length, 'trace')} are deleted{progress.state === 'running' ? ' …' : '.'}
           {progress.waiting === 0
             ? ''
-            : ` ${progress.waiting === 1 ? '1 entry' : `${progress.waiting} entries`} of the project are not forwarded yet and may contain them.`}
+            : ` Records were removed from ${plural(progress.waiting, 'request')} that wait to be forwarded.`}
         </p>
       )}
       {progress.problem === null ? null : <p class="bad-text">{progress.problem}</p>}
