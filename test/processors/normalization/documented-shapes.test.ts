@@ -7,7 +7,7 @@ import { Normalized, type PlainRecord, type Row, START } from './normalized.ts';
 
 const normalized = new Normalized();
 
-interface KeySequence {
+interface DocumentedCase {
   readonly what: string;
   readonly signal: 'traces' | 'logs';
   readonly record: PlainRecord;
@@ -18,7 +18,7 @@ const CLAUDE_CODE = { scope: 'com.anthropic.claude_code.events', resource: { 'se
 const CODEX = { resource: { 'service.name': 'codex_cli_rs' } };
 const GEMINI = { resource: { 'service.name': 'gemini-cli' } };
 
-const SHAPES: readonly KeySequence[] = [
+const SHAPES: readonly DocumentedCase[] = [
   {
     what: "Claude Code's log of a request, whose four counts are apart",
     signal: 'logs',
