@@ -1,6 +1,6 @@
 /**
- * The messages of OTLP/JSON: the members of each, how a member is read, and where it is stored. Members are in the order
- * in which the common SDKs write them.
+ * The messages of OTLP/JSON: the members of each, how a member is read, and where it is stored. Members are in the
+ * order in which the common SDKs write them.
  */
 import * as layout from '../../layout';
 import { beginMessage, defineMember, endMessages } from './fields';
@@ -16,7 +16,7 @@ export const ATTRIBUTES: u32 = 6;
 export const BODY: u32 = 7;
 export const MESSAGE: u32 = 8; // more: the message, which has the same row
 export const LIST: u32 = 9; // more: the message of the elements
-export const RANGE: u32 = 10; // more: the message of the elements; their rows are a range of the table of events or links
+export const RANGE: u32 = 10; // the same, with rows that are a range of the table of events or links
 export const DATA: u32 = 11; // the one member with the data of a metric. field: its type, more: the message
 export const POINTS: u32 = 12;
 export const NUMBER_DOUBLE: u32 = 13; // of a point or an exemplar, more: the place of the kind
