@@ -10,13 +10,13 @@ export type DuckRow = Readonly<Record<string, unknown>>;
 type Bindings = Pick<typeof import('@duckdb/node-api'), 'DuckDBInstance' | 'DuckDBTimestampTZValue'>;
 
 export interface DuckOptions {
-  /** Of DuckDB. The process needs more. */
+  /** The limit of DuckDB. The process needs more. */
   readonly memoryBytes: number;
   /** A folder for what does not fit into the memory. */
   readonly folder: string;
 }
 
-/** Its allocator keeps what was freed, outside of the limit of memory, unless it is flushed after this many bytes. */
+/** The allocator keeps freed memory, which the limit does not count, until it is flushed after this many bytes. */
 const FLUSH_THRESHOLD = '1MiB';
 
 export class Duck {
@@ -73,7 +73,7 @@ export class Duck {
   }
 }
 
-/** Throws the error again, as a `UserError` when the memory was too little. */
+/** Throws the error again, or a `UserError` if the memory did not suffice. */
 export function explain(error: unknown): never {
   const message = error instanceof Error ? error.message : String(error);
   if (!message.startsWith('Out of Memory')) throw error;
@@ -85,7 +85,7 @@ export function explain(error: unknown): never {
 
 export class OutOfMemory extends UserError {}
 
-/** The optional package is not installed, or not for this machine. */
+/** The optional package is not installed, or is installed for another platform. */
 export class MissingPackage extends UserError {}
 
 async function load(): Promise<Bindings> {

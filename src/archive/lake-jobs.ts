@@ -25,10 +25,10 @@ const LOCK_MS = 100;
 const LOCK_TRIES = 50;
 const LOCK_PAUSE_S = 0.1;
 const LOCK_NOT_AVAILABLE = '55P03';
-/** Of the default partition, until its records are noted. */
+/** The trigger of the default partition until its records are noted. */
 const BEGUN_SEAL = 'sluice_archive_begun';
 const PARTITION_DAY = /_(\d{4})(\d\d)(\d\d)$/u;
-/** The part of a table with its indexes that its file takes. An estimate: it depends on how much the texts repeat. */
+/** The size of a file as a share of its table with indexes. An estimate: texts repeat more or less. */
 const PARQUET_SHARE = 0.23;
 
 export interface DayOfTable {
@@ -75,7 +75,7 @@ export async function openDays(query: Query, table: LakeTable, beforeMs: number)
   const partitions = await listPartitions(query, table);
   const jobs = await countByDay(query, table, `sluice.lake_jobs WHERE state = 'published' AND ${IS_OF_TABLES} AND`);
   const late = await countByDay(query, table, 'sluice.lake_late WHERE');
-  // An interrupted run may have left a file for a day of which the records were removed meanwhile.
+  // An interrupted run may have left a file for a day whose records were removed since then.
   const planned = await countByDay(
     query,
     table,
@@ -131,7 +131,7 @@ async function countByDay(query: Query, { signal }: LakeTable, from: string): Pr
   return new Map(rows.map(({ day, count }) => [String(day), Number(count)]));
 }
 
-/** The days of which the partition has rows. */
+/** The days of the rows in the partition. */
 export async function daysOf(query: Query, table: LakeTable, name: string): Promise<readonly string[]> {
   const { rows } = await query(
     `SELECT DISTINCT to_char(${dayOfRow(table.key)}, 'YYYY-MM-DD') AS day FROM sluice.${quoted(name)}`,
@@ -185,7 +185,7 @@ async function sealDefault(query: Query, table: LakeTable, name: string): Promis
 
 /**
  * A partition with the seal of a part gets the first seal when it has all records of the files, as after a backup was
- * restored. Not while queries keep the table locked: readers then read the files too, which takes longer.
+ * restored. While queries keep the table locked it does not; readers then read the files too, which takes longer.
  */
 export async function sealWhole(query: Query, { table, day, partition }: OpenDay): Promise<void> {
   if (partition !== null) await unlessDropped(partition, () => sealComplete(query, { table, day }, partition));
@@ -232,7 +232,7 @@ const ISOLATIONS = {
   savepoint: { begin: 'SAVEPOINT lock', end: 'RELEASE lock', undo: 'ROLLBACK TO lock' },
 };
 
-/** Runs statements that wait for a lock only briefly, because others queue behind them; then tries again. */
+/** Runs statements with a short limit for locks, because other statements queue behind them, and repeats them. */
 export async function withShortLock(
   query: Query,
   statements: string,

@@ -1,17 +1,16 @@
 /**
  * Runs a command of Sluice that changes the lake once in an interval, in a process of its own. The time of the last run
  * is in the database, so that one of several daemons starts it; the command itself excludes a second run. A run that
- * fails, or of which the end is unknown, is repeated after a pause. Records that are to be erased in the lake do not
- * wait for the interval.
+ * failed, or whose end is unknown, is repeated after a pause. Erasures in the lake do not wait for the interval.
  */
 import type { OwnCommands } from './capabilities/own-commands.ts';
 import type { PostgresDatabase } from './capabilities/postgres.ts';
 import type { Logger } from './logger.ts';
 
 export interface ScheduledCommand {
-  /** Of its row in `sluice.maintenance_state`. */
+  /** The name of its row in `sluice.maintenance_state`. */
   readonly name: string;
-  /** It prints the files that it made as JSON. */
+  /** The command and its arguments. It prints the files that it made as JSON. */
   readonly words: readonly string[];
   readonly intervalMs: number;
   /** Where it writes, for the log. */
@@ -22,9 +21,9 @@ export interface ScheduledCommand {
   readonly messages: Readonly<Record<'begun' | 'progress' | 'complete' | 'failed', string>>;
 }
 
-/** How often the database is asked whether a run is due. */
+/** The interval of the checks whether a run is due. */
 const TICK_MS = 600_000;
-/** After a run that failed. */
+/** The pause after a run that failed. */
 const RETRY_MS = 1_800_000;
 const SECOND_MS = 1_000;
 /**
@@ -61,7 +60,7 @@ export class CommandSchedule {
   readonly #stopped = new AbortController();
   #timer: NodeJS.Timeout | null = null;
   #tick: Promise<void> = Promise.resolve();
-  /** Of the last complete run, by `performance.now()`; before it is known, this process began to watch. */
+  /** The end of the last complete run, by `performance.now()`. Until it is known: the start of this schedule. */
   #succeededMs = performance.now();
   #isRunning = false;
 

@@ -1,6 +1,6 @@
 /**
- * Work after a poll of the event loop. Groups are formed first, so that they are on their way to the database while
- * passes are advanced.
+ * Work after a poll of the event loop. Groups are formed first, so that the database works on them while passes are
+ * advanced.
  */
 
 export class PollEnd {

@@ -11,7 +11,7 @@ export interface ArchivedFile {
   readonly key: string;
   readonly records: number;
   readonly bytes: number;
-  /** The outermost times of its records; null when no record has a time. */
+  /** The earliest and the latest time of its records; null when no record has a time. */
   readonly minNs: bigint | null;
   readonly maxNs: bigint | null;
   readonly projects: readonly string[];

@@ -195,7 +195,7 @@ export class ArchivedRows {
     }
   }
 
-  /** Removes all rows that were copied, and forgets what was chosen. */
+  /** Removes all rows that were copied, and the choice of traces. */
   async clear(): Promise<void> {
     await this.#work.session.query('TRUNCATE pg_temp.lake_spans, pg_temp.lake_logs, pg_temp.lake_metric_points');
     await this.#work.duck.run('DROP TABLE IF EXISTS taken');
@@ -291,7 +291,7 @@ export const endSnapshot = async ({ query }: LakeSession): Promise<void> => void
 /** A condition of DuckDB: the row is of a trace that `chooseTraces` found. */
 export const IS_CHOSEN = '(project, trace_id) IN (SELECT (project, trace_id) FROM chosen)';
 
-/** At least those that the condition names. */
+/** The names that occur in the condition; some may be part of a longer name. */
 const namedIn = (condition: string, names: Iterable<string>): ReadonlySet<string> =>
   new Set([...names].filter((name) => condition.includes(name)));
 

@@ -1,7 +1,7 @@
 /**
  * Temporary tables of a session that hold archived rows, and the readable views over them together with PostgreSQL's
- * own tables. A query of the tables or views is turned into the same query of the combined ones, so that archived days
- * are counted by the same definitions.
+ * own tables. A query of the tables or views is rewritten for the combined ones, so that archived days are counted by
+ * the same definitions.
  */
 import type { Query } from '../../component/capabilities/postgres.ts';
 import type { LakeSignal } from '../lake-table.ts';

@@ -1,7 +1,7 @@
 /**
  * The footer of a Parquet file: where the columns of each row group are, and what their statistics and bloom filters
- * say. With it a reader fetches only the row groups and columns that it needs. `footerOf` makes the footer of a file
- * with some of the row groups, so that another reader of that file finds no others.
+ * say. With it a reader fetches only the row groups and columns that it needs. `footerOf` makes a footer that
+ * lists some of the row groups only, so that another reader of the file finds no others.
  */
 const MAGIC = 'PAR1';
 /** The length of the footer, and the magic number. */

@@ -20,7 +20,7 @@ import {
 const TAIL_BYTES = 64 * 1024;
 /** A gap between two parts that costs less than a further request. */
 const GAP_BYTES = 128 * 1024;
-/** Bloom filters are asked for so many values; more are in most row groups. */
+/** The most values that are looked up in bloom filters; most row groups have one of a larger number. */
 const MOST_PROBED = 32;
 
 /** Inclusive, as hex text. The same id twice: one trace. */
@@ -51,7 +51,7 @@ export interface Need {
   /** All wanted rows have this value in this column. */
   readonly equal?: ColumnValue;
   readonly columns: ReadonlySet<string>;
-  /** Columns that conditions name. DuckDB asks their bloom filters, so the copy must have these. */
+  /** Columns that conditions name. DuckDB reads their bloom filters, so the copy must contain these. */
   readonly compared: ReadonlySet<string>;
 }
 
@@ -130,7 +130,7 @@ interface Probe {
   readonly values: readonly string[];
 }
 
-/** The columns of which the wanted values are few and known as a whole. */
+/** The columns whose wanted values are a short, complete list. */
 function probesOf({ traces, equal }: Need): readonly Probe[] {
   const probes: Probe[] = equal === undefined ? [] : [{ column: equal.column, values: [equal.value] }];
   if (traces !== null && traces.length <= MOST_PROBED && traces.every(({ from, to }) => from === to))
@@ -138,7 +138,7 @@ function probesOf({ traces, equal }: Need): readonly Probe[] {
   return probes;
 }
 
-/** The row groups of which the bloom filter may have one of the values. */
+/** The row groups whose bloom filter may contain one of the values. */
 async function withoutExcluded(
   duck: Duck,
   path: string,
@@ -158,7 +158,7 @@ async function withoutExcluded(
 const spansOf = ({ columns }: RowGroup, wanted: ReadonlySet<string>): readonly ByteSpan[] =>
   [...columns.values()].filter(({ name }) => wanted.has(name)).map(({ data }) => data);
 
-/** In order, with near ones as one. */
+/** In order; ranges that are near each other are joined. */
 function joined(spans: readonly ByteSpan[]): readonly ByteSpan[] {
   const result: ByteSpan[] = [];
   for (const { offset, length } of [...spans].sort((a, b) => a.offset - b.offset)) {

@@ -5,7 +5,7 @@ import { type Part, partOfRow } from '../compaction/compactions.ts';
 import type { LakeSignal } from '../lake-table.ts';
 import type { TraceRange } from './partial-file.ts';
 
-/** Parts that one command looks at. */
+/** The most parts that one command reads. */
 const MAX_PARTS = 100_000;
 
 /** Which records are wanted. */
@@ -40,7 +40,7 @@ const FOUND = `
 const LATEST_NS = 2n ** 63n - 1n;
 const storable = (ns: bigint): bigint => (ns < 0n ? 0n : ns > LATEST_NS ? LATEST_NS : ns);
 
-/** The newest first. What was taken is not taken again. */
+/** The newest first. Each part is returned once. */
 export class WaitingParts {
   readonly scope: PartScope;
   #parts: readonly WaitingPart[];

@@ -1,6 +1,6 @@
 /**
- * The `objects` exporter: the rows of a request are compressed, put into an object together with those of others, and
- * its place joins the ledger's transaction as one row of `sluice.parts`.
+ * The `objects` exporter: the rows of a request are compressed and put into an object together with those of others.
+ * The place of these rows is stored in the ledger's transaction, as one row of `sluice.parts`.
  */
 import { uptime } from 'node:os';
 import type { CheckPlace, Host, OptionFault } from '../../component/component.ts';
@@ -45,9 +45,9 @@ export interface ObjectsOptions {
   readonly retention: LedgerPeriods;
 }
 
-/** The shipper tries again, under another key. */
+/** After it the shipper stores the object again, under another key. */
 const TIMING: S3Timing = { idleMs: 10_000, attempts: 1, pauseMs: 1 };
-/** Later, a request is not committed any more: an object without a part is removed after a day. */
+/** A request older than this is not committed, because an object without a part is removed after a day. */
 const MAX_STAGED_MS = 600_000;
 const ORPHAN_MS = 86_400_000;
 /** How often the ledger is expired, and the database asked whether orphans are to be removed. */

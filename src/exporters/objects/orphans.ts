@@ -1,7 +1,6 @@
 /**
- * Removes objects that no part names: their requests were refused, or not answered. Only objects of more than a day are
- * looked at, by the clock of the store alone, because a request is not committed later than a few minutes after its
- * put.
+ * Removes objects that no part names: their requests were refused, or not answered. Only objects that are older than a
+ * day by the clock of the store are removed, because a request is committed within a few minutes after its put.
  */
 import type { PostgresDatabase } from '../../component/capabilities/postgres.ts';
 import { LEFTOVER_MS, type ObjectStore } from '../../object-store/object-store.ts';

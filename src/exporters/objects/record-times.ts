@@ -1,4 +1,4 @@
-/** The outermost times of the records of a batch, for readers that choose among parts. */
+/** The earliest and the latest time of the records of a batch, for readers that choose among parts. */
 import type { Batch } from '../../pdata/batch.ts';
 import type { Signal } from '../../pdata/context.ts';
 import type { RecordCursor } from '../../pdata/records.ts';

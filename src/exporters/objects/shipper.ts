@@ -1,7 +1,7 @@
 /**
  * Collects the compressed rows of requests and puts several of them as one immutable object. An object is put when it
  * is large enough, or some time after its first request arrived. A few puts run at once; while all of them run, objects
- * grow. A put that failed may have written, so the next try has a new id: what the first one wrote has no part then.
+ * grow. A failed put may have written its object, so the next attempt has a new id; the first object has no part then.
  */
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';

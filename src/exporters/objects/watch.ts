@@ -1,8 +1,8 @@
-/** Whether objects can be stored at present. After a failure the store is asked until it answers. */
+/** Whether objects can be stored at present. After a failure the store is checked until it is available. */
 import type { Logger } from '../../component/logger.ts';
 
 const RETRY_MS = 2000;
-/** The interval of log lines about a store that stays away. */
+/** The interval of log lines about a store that remains unavailable. */
 const REMINDER_MS = 60000;
 
 export interface StoreWatchParts {
@@ -11,13 +11,13 @@ export interface StoreWatchParts {
   readonly logger: Logger;
 }
 
-/** States: away ⇄ there. It begins as away. */
+/** States: unavailable ⇄ available. The first state is unavailable. */
 export class StoreWatch {
   readonly #parts: StoreWatchParts;
-  #cause: string | null = 'the store was not asked yet';
+  #cause: string | null = 'the store was not checked yet';
   #timer: NodeJS.Timeout | null = null;
   #isStopped = false;
-  #toldMs = Number.NEGATIVE_INFINITY;
+  #reportedMs = Number.NEGATIVE_INFINITY;
 
   constructor(parts: StoreWatchParts) {
     this.#parts = parts;
@@ -28,22 +28,22 @@ export class StoreWatch {
     return this.#cause;
   }
 
-  /** Asks the store until it answers. Resolves after the first time; never rejects. */
+  /** Checks the store until it is available. Resolves after the first check; never rejects. */
   async start(): Promise<void> {
     try {
       await this.#parts.check();
       if (this.#isStopped) return;
       this.#cause = null;
-      this.#toldMs = Number.NEGATIVE_INFINITY;
+      this.#reportedMs = Number.NEGATIVE_INFINITY;
       this.#parts.logger.info({}, 'objects can be stored');
     } catch (error) {
-      this.#away(error);
+      this.#setUnavailable(error);
     }
   }
 
   /** An object could not be stored. */
   failed(error: unknown): void {
-    if (this.#cause === null) this.#away(error);
+    if (this.#cause === null) this.#setUnavailable(error);
   }
 
   stop(): void {
@@ -51,12 +51,12 @@ export class StoreWatch {
     if (this.#timer !== null) clearTimeout(this.#timer);
   }
 
-  #away(error: unknown): void {
+  #setUnavailable(error: unknown): void {
     if (this.#isStopped) return;
     this.#cause = error instanceof Error ? error.message : String(error);
     this.#timer = setTimeout(() => void this.start(), RETRY_MS).unref();
-    if (performance.now() - this.#toldMs < REMINDER_MS) return;
-    this.#toldMs = performance.now();
+    if (performance.now() - this.#reportedMs < REMINDER_MS) return;
+    this.#reportedMs = performance.now();
     this.#parts.logger.error({ error }, 'no objects can be stored: requests are answered 503 until it is possible');
   }
 }

@@ -12,7 +12,7 @@ const CLOSE_MAP = 0x7d;
 const CLOSE_LIST = 0x5d;
 /** Characters between two steps. */
 const STEP = 65_536;
-/** Keys between two steps: the policy of a name takes some microseconds. */
+/** Keys between two steps: to find the policy of a name takes some microseconds. */
 const KEYS_STEP = 16;
 /** Longer names are on no list. */
 const MAX_NAME = 1024;

@@ -27,11 +27,11 @@ export interface Page<Item> extends PartOfRange {
   readonly items: readonly Item[];
   /** The cursor that continues the search; null at the end of the range. */
   readonly next: string | null;
-  /** How many traces or records were looked at for this answer. */
+  /** The number of traces or records that were read for this answer. */
   readonly examined: number;
-  /** The time down to which the search has looked; null when nothing was there. */
+  /** The time down to which the search has read; null when there was nothing to read. */
   readonly reached: Nanoseconds | null;
-  /** Whether the search can be continued. With fewer items than asked for, the time for one answer was over. */
+  /** Whether the search can be continued. With fewer items than the limit, the time for one answer was used up. */
   readonly more: boolean;
 }
 
@@ -424,7 +424,7 @@ export interface UsageTotal extends UsageFigures {
 export interface ToolUsage extends PartOfRange {
   readonly from: Nanoseconds;
   readonly to: Nanoseconds;
-  /** How many of the newest tool steps of the range were looked at. */
+  /** The number of the newest tool steps of the range that were read. */
   readonly examined: number;
   /** Whether these were all. */
   readonly complete: boolean;

@@ -21,7 +21,7 @@ import { linesOf } from './trace-rows.ts';
 
 const DAY_MS = 86_400_000;
 const MAX_DAYS = 366;
-/** Repetitions of one call are found if they are at most as far apart. */
+/** Repetitions of one call are found if they are within this time of each other. */
 const REPEATED_NS = 3_600_000_000_000n;
 const MAX_SERIES = 100;
 const INTERVALS = ['1m', '5m', '15m', '1h', '6h', '1d', '7d'] as const;
@@ -37,7 +37,7 @@ const KEYS: Readonly<Record<UsageGroup, readonly string[]>> = {
   environment: ['environment'],
 };
 
-/** A call that names none has that of a span above it. */
+/** A call that names none has the one of a span above it. */
 const OWNED = ['user_id', 'conversation_id', 'agent_name'];
 const SUMS = [
   'input_tokens',

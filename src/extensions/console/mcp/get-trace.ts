@@ -7,7 +7,7 @@ import { type OutlineSpan, readSpans, treeOf } from './span-tree.ts';
 import { type Api, type Argument, fitLines, projectPath, type Tool } from './tool.ts';
 import { block, explainMark, line, newMark } from './untrusted.ts';
 
-/** Of an answer: the outline gets what the header and the errors leave. */
+/** The limit of an answer. The outline gets the room that the header and the errors leave. */
 const OUTLINE_BYTES = 13 * 1024;
 const READ_SPANS = 5000;
 const SHOWN_ERRORS = 3;

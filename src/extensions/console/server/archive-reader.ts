@@ -52,7 +52,7 @@ export class ArchiveReader {
     return this.#abort.signal.aborted;
   }
 
-  /** Whether further questions may be asked: its snapshot is recent enough for what the database has now. */
+  /** Whether it may get further requests: its snapshot is recent enough for what the database has now. */
   isCurrent({ hasParts, newestFile }: LakeState): boolean {
     const { limits, state } = this.#parts;
     const lifeMs = hasParts ? limits.freshMs : limits.lifeMs;

@@ -173,7 +173,7 @@ export class ArchiveReaders {
     for (const reader of this.#former) void this.#end('', reader);
   }
 
-  /** To be asked at once, because an unused one may be ended. Null: no process may begin. */
+  /** The caller sends its request at once, because an unused process may be ended. Null: no process may begin. */
   #readerOf(loading: Loading, state: LakeState): ArchiveReader | null {
     const key = loading.join(' ');
     const running = this.#readers.get(key);
@@ -207,7 +207,7 @@ export class ArchiveReaders {
     }
   }
 
-  /** Each of them looks again. */
+  /** Each of them checks again for a free process. */
   #wake(): void {
     for (const resolve of this.#waiting) resolve();
   }
@@ -231,7 +231,7 @@ export class ArchiveReaders {
     return reader;
   }
 
-  /** It answers what it was asked, and no further questions. */
+  /** It answers the requests that it has, and accepts no others. */
   #retire(key: string, reader: ArchiveReader): Promise<void> {
     if (reader.isUnused || reader.isOver) return this.#end(key, reader);
     this.#readers.delete(key);

@@ -27,7 +27,7 @@ import { send, sendError, sendFile, textOf } from './sending.ts';
 import type { StaticFiles } from './static-files.ts';
 
 const MAX_URL_LENGTH = 8 * 1024;
-/** A client of `/mcp` that is refused looks below `/.well-known` for a way to log in. */
+/** A client of `/mcp` that is refused requests paths below `/.well-known` to find a way to log in. */
 const API_PATH = /^\/(?:api|tempo|jaeger|mcp|\.well-known)(?:\/|$)/u;
 /** A file at the root that is not built, for example of an earlier version. Other paths are pages. */
 const FILE_PATH = /^\/[^/]*\.[^/]*$/u;
@@ -37,7 +37,7 @@ const STREAMS = new Set<Reply['kind']>(['lines', 'events', 'download']);
 /** A stream ends when the right to it is gone for this time. */
 const RECHECK_MS = 4000;
 const HIDDEN_HEADERS = new Set(['cookie', 'authorization']);
-/** For requests of callers who are not logged in. */
+/** For requests without a login. */
 const NO_ONE: Caller = { by: 'none', id: '', name: 'anyone', role: 'viewer', projects: [], seesContent: false };
 
 export interface RequestParts {

@@ -162,7 +162,7 @@ export interface ServerEvent {
   readonly data: string;
 }
 
-/** Server-sent events, until the iteration ends or the client goes away. */
+/** Server-sent events, until the iteration ends or the client disconnects. */
 export interface EventsReply extends ReplyBase {
   readonly kind: 'events';
   readonly events: AsyncIterable<ServerEvent>;

@@ -1,4 +1,4 @@
-/** Names and values of attributes, for completion in Grafana: what the newest spans of the range have. */
+/** Names and values of attributes, for completion in Grafana: those that the newest spans of the range have. */
 import { neededReach } from '../api/completeness.ts';
 import { allOf } from '../api/question.ts';
 import { FilterError } from '../filter/filter.ts';
@@ -10,7 +10,7 @@ import { numberOf, rangeOf, refusingQueries } from './question.ts';
 import { parseQuery } from './traceql.ts';
 import { tempoRoute } from './tempo-route.ts';
 
-/** How many of the newest spans are looked at. */
+/** The most of the newest spans that are read. */
 const SAMPLE = 2000;
 const MAX_NAMES = 5000;
 const DEFAULT_VALUES = 1000;

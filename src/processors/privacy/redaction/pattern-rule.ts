@@ -111,7 +111,7 @@ function longestMatch(pattern: RE2JS): number {
 /** Measures the time of a search without the waits between its steps. */
 class Effort {
   readonly #processorMs: () => number;
-  /** The processor time takes ten times as long to read as the clock. */
+  /** Reading the processor time takes ten times as long as reading the clock. */
   #now = clockMs;
   #spent = 0;
   #isProcessorTime = false;

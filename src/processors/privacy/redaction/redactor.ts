@@ -54,7 +54,7 @@ export class Redactor {
   }
 
   /**
-   * The text without what the rules of `bits` find: the same string when they find nothing, null when it cannot be
+   * The text without the matches of the rules of `bits`: the same string when there are none, null when it cannot be
    * redacted.
    */
   redact(text: string, bits = EVERY_RULE): string | null {

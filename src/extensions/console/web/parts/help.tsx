@@ -1,4 +1,4 @@
-/** The list of keys, and the switch that turns them off. */
+/** The list of keys, and the switch that disables them. */
 import type { JSX } from 'preact';
 import { shortcuts } from '../state/settings.ts';
 import { Dialog } from './dialog.tsx';

@@ -1,4 +1,4 @@
-/** Nothing was found: what could be changed in the question. */
+/** Nothing was found: shows what could be changed in the search. */
 import type { ComponentChildren, JSX } from 'preact';
 import { parameter, setQuery } from '../state/location.ts';
 import { termsOf, withoutTerm } from '../text/filter-text.ts';

@@ -76,7 +76,7 @@ export function Shell({ children }: { children: ComponentChildren }): JSX.Elemen
 
 const copy = (text: string): void => void navigator.clipboard.writeText(text).catch(() => undefined);
 
-/** The present address, with the moments that a range such as "last 24 h" has now. */
+/** The current address, with the start and end that a relative range like "last 24 h" has now. */
 function absoluteLink(): string {
   const { fromMs, toMs } = rangeOf(parameter('from'), parameter('to'), Date.now());
   return location.origin + hrefWith({ from: String(fromMs), to: String(toMs) }) + location.hash;

@@ -1,4 +1,4 @@
-/** Model calls and tool steps in order, as one conversation. Each call shows only what the one before lacks. */
+/** Model calls and tool steps in order, as one conversation. Each call shows only its new messages. */
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { StepRow } from '../../api/shapes.ts';

@@ -1,4 +1,4 @@
-/** No trace matches: where the newest one is, and what could be left out of the search. */
+/** No trace matches: shows where the newest one is, and which terms of the search could be removed. */
 import type { JSX } from 'preact';
 import type { TraceRow } from '../../../api/shapes.ts';
 import { Link, Name } from '../../parts/basics.tsx';

@@ -83,7 +83,7 @@ function NewestTraces({ asked, newest }: { asked: Asked; newest: TraceRow | null
     setAdded({ of: query, rows: merge(pending.value, live).slice(0, MOST_LIVE) });
     clearPending();
   };
-  // An older trace than the last loaded one comes with its page.
+  // A trace that is older than the last loaded one is loaded with its page.
   const oldest = search.more ? BigInt(search.items.at(-1)?.start_time_unix_nano ?? 0) : 0n;
   const fresh = live.filter((row) => BigInt(row.start_time_unix_nano) >= oldest);
   // Between these and the pages below are traces that were let go.

@@ -50,7 +50,7 @@ export function UsagePage({ project }: { project: string }): JSX.Element {
   const measure = measureOf(parameter('measure')) ?? fallback;
   const { fromMs, toMs } = rangeOf(parameter('from'), parameter('to'), Date.now());
   const interval = intervalOf(toMs - fromMs);
-  // Another range is asked for without its archived days, which take seconds.
+  // Another range is read without its archived days, which take seconds.
   const [counted, setCounted] = useState<Asked | null>(null);
   const isCounted = counted === asked;
   const archived = isCounted ? 'true' : null;
