@@ -1,4 +1,4 @@
-/** Each failure between a request and its file has a test. This one holds the list: a test that is renamed is missed. */
+/** Each failure between a request and its file has a test. This list misses one that is renamed. */
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 
