@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
+import { parse } from 'yaml';
 import { makeDemo } from '../../../../src/cli/demo-application.ts';
 import { findChromium, launchChromium } from '../../../support/browser.ts';
 import { startConsole, type TestConsole } from '../../../support/console.ts';
@@ -439,6 +440,30 @@ function largeTrace(traceId: string, counts: readonly string[]): object {
   return { resourceSpans: [{ scopeSpans: [{ spans }] }] };
 }
 
+/** The file that the page shows with a new read token is one with which Grafana reads. */
+async function connectGrafana(t: Test, page: Page, origin: string): Promise<void> {
+  await page.goto(`${origin}/p/shop/project`);
+  await page.getByRole('button', { name: 'Create a read token' }).click();
+  const file = await page.getByRole('region', { name: 'data source' }).textContent();
+  const { datasources } = parse(file ?? '') as { datasources: readonly GrafanaSource[] };
+  const [{ url = '', basicAuthUser: user = '', secureJsonData } = {}] = datasources;
+  const password = secureJsonData?.basicAuthPassword ?? '';
+  const search = async (secret: string): Promise<Response> =>
+    fetch(`${url}/api/search?q=%7B%7D&limit=1`, {
+      headers: { authorization: `Basic ${Buffer.from(`${user}:${secret}`).toString('base64')}` },
+    });
+  const found = await search(password);
+  t.equal(found.status, 200);
+  t.equal(((await found.json()) as { traces: readonly object[] }).traces.length, 1);
+  t.equal((await search(`${password}x`)).status, 401);
+}
+
+interface GrafanaSource {
+  readonly url?: string;
+  readonly basicAuthUser?: string;
+  readonly secureJsonData?: { readonly basicAuthPassword?: string };
+}
+
 const chromium = findChromium();
 if (chromium === null) {
   t.pass('the page is NOT tested: there is no Chromium', { skip: 'set SLUICE_CHROMIUM to the path of a Chromium' });
@@ -477,6 +502,12 @@ if (chromium === null) {
       own.setDefaultTimeout(PATIENCE_MS);
       await meetDeadEnds(own, console, link);
       await saveConversation(t, own, console);
+      await own.close();
+    });
+    await t.test('a data source for Grafana', { timeout: WHOLE_MS }, async (t) => {
+      const own = await context.newPage();
+      own.setDefaultTimeout(PATIENCE_MS);
+      await connectGrafana(t, own, console.origin);
       await own.close();
     });
     await t.test('large integers', { timeout: WHOLE_MS }, async (t) => {

@@ -26,7 +26,7 @@ export function Tokens({ project }: { project: string }): JSX.Element {
   return (
     <Part title="Read tokens">
       <p class="muted">
-        For scripts and agents: <code>Authorization: Bearer</code> with the token, at{' '}
+        For scripts, agents and Grafana: <code>Authorization: Bearer</code> with the token, at{' '}
         <code>{location.origin}/api/v1</code>.
       </p>
       <NewToken
@@ -43,6 +43,8 @@ export function Tokens({ project }: { project: string }): JSX.Element {
             <strong>The new token is shown only now.</strong>
           </p>
           <Lines text={made.token} label="token" />
+          <p>Grafana shows the traces with this data source, as a file for provisioning:</p>
+          <Lines text={grafanaSource(project, made.token)} label="data source" />
         </div>
       )}
       <Loaded of={tokens}>
@@ -60,6 +62,18 @@ export function Tokens({ project }: { project: string }): JSX.Element {
     </Part>
   );
 }
+
+/** Basic authentication: the user is any word. Streaming needs gRPC. */
+const grafanaSource = (project: string, token: string): string => `apiVersion: 1
+datasources:
+  - name: Sluice ${project}
+    type: tempo
+    url: ${location.origin}/tempo
+    basicAuth: true
+    basicAuthUser: ${JSON.stringify(project)}
+    secureJsonData:
+      basicAuthPassword: ${token}
+    jsonData: { streamingEnabled: { search: false, metrics: false } }`;
 
 interface Draft {
   readonly label: string | null;
