@@ -150,7 +150,7 @@ export const DERIVED_COLUMNS = [
   column('tool_call_id', 'text', 'which call of it', { filled: 'attribute' }),
   column('tool_arguments', 'text', 'what it was given', { filled: 'code' }),
   column('tool_result', 'text', 'what it returned', { filled: 'code' }),
-  column('retrieval_query', 'text', 'what was looked for', { filled: 'code' }),
+  column('retrieval_query', 'text', 'the text of the search', { filled: 'code' }),
   column('retrieval_documents', 'text', 'what was found', { filled: 'code' }),
   column('agent_name', 'text', 'which agent', { filled: 'code' }),
   column('conversation_id', 'text', 'conversation, session or thread', { filled: 'code' }),

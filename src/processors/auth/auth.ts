@@ -250,7 +250,7 @@ export const auth = defineProcessor<AuthOptions>({
       lookup_timeout: timerOption(
         10,
         '2s',
-        'The longest wait for the database. After it the request gets 500. It gets 503 if the database is known to be away, or if the key was found before and the database turns out to be away.',
+        'The longest wait for the database. After it the request gets 500. It gets 503 if the database is known to be unavailable, or if the key was found before and the database is unavailable now.',
       ),
     },
   },
