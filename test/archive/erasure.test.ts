@@ -8,6 +8,7 @@ import { rowOf, storeRow } from '../support/archive-rows.ts';
 import { linesOfLake, makeScene } from '../support/archive-scene.ts';
 import { sluice } from '../support/command-line.ts';
 import { postgresConfig } from '../support/postgres-daemon.ts';
+import { longTest } from '../support/long.ts';
 
 t.setTimeout(300_000);
 
@@ -119,7 +120,7 @@ t.test('a run that is interrupted is repeated by the next run of the archive', a
   t.same(await query("SELECT FROM sluice.lake_jobs WHERE state <> 'published'"), []);
 });
 
-t.test('what interrupted runs left is erased too', async (t) => {
+longTest('what interrupted runs left is erased too', async (t) => {
   const left = 'left';
   const interruptPut = (): FolderStore => {
     const store = new FolderStore(scene.lake);
@@ -157,7 +158,7 @@ t.test('what interrupted runs left is erased too', async (t) => {
   t.same(await query("SELECT FROM sluice.lake_jobs WHERE state <> 'published'"), []);
 });
 
-t.test('an erasure that was interrupted at its end is finished by the same command', async (t) => {
+longTest('an erasure that was interrupted at its end is finished by the same command', async (t) => {
   await query("INSERT INTO sluice.lake_erasures (project) VALUES ('away')");
   t.match(await prune('--project', 'away'), { code: 0, out: /Erased 0 records/u });
   await query("INSERT INTO sluice.lake_erasures (project, trace_id) VALUES ('away', $1)", ['9'.repeat(32)]);

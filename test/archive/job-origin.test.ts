@@ -70,22 +70,25 @@ t.test('no reader searches the files of objects for a day that the tables have',
   await query("UPDATE sluice.lake_jobs SET day = '1999-12-31' WHERE id = (SELECT max(id) FROM sluice.lake_jobs)");
 });
 
-t.test('jobs of both origins are planned beside each other, and a replacement keeps what the tables have', async (t) => {
-  const day = { table: tableOf('metric_points'), day: '2001-01-01' };
-  const [ofTables, ofParts] = [await plan(pgQuery, day, 'tables'), await plan(pgQuery, day, 'parts')];
-  t.not(ofTables.id, ofParts.id);
-  t.equal((await plan(pgQuery, day, 'tables')).id, ofTables.id);
-  t.equal((await plan(pgQuery, day, 'parts')).id, ofParts.id);
-  await query('UPDATE sluice.lake_jobs SET in_tables = true WHERE id = $1', [ofParts.id]);
-  const replacement = await plan(pgQuery, day, ofParts);
-  t.equal((await plan(pgQuery, day, ofParts)).id, replacement.id);
-  t.same(await query('SELECT origin, in_tables FROM sluice.lake_jobs WHERE id = $1', [replacement.id]), [
-    { origin: 'parts', in_tables: true },
-  ]);
-  const partition = { day: dayOf(CLOSED_MS), name: partitionName(SPANS, dayOf(CLOSED_MS)) };
-  await query('DELETE FROM sluice.lake_jobs WHERE day = $1', [day.day]);
-  t.equal(await dropUnlessKept(pgQuery, SPANS, partition, ARCHIVED), 'it is not archived yet');
-});
+t.test(
+  'jobs of both origins are planned beside each other, and a replacement keeps what the tables have',
+  async (t) => {
+    const day = { table: tableOf('metric_points'), day: '2001-01-01' };
+    const [ofTables, ofParts] = [await plan(pgQuery, day, 'tables'), await plan(pgQuery, day, 'parts')];
+    t.not(ofTables.id, ofParts.id);
+    t.equal((await plan(pgQuery, day, 'tables')).id, ofTables.id);
+    t.equal((await plan(pgQuery, day, 'parts')).id, ofParts.id);
+    await query('UPDATE sluice.lake_jobs SET in_tables = true WHERE id = $1', [ofParts.id]);
+    const replacement = await plan(pgQuery, day, ofParts);
+    t.equal((await plan(pgQuery, day, ofParts)).id, replacement.id);
+    t.same(await query('SELECT origin, in_tables FROM sluice.lake_jobs WHERE id = $1', [replacement.id]), [
+      { origin: 'parts', in_tables: true },
+    ]);
+    const partition = { day: dayOf(CLOSED_MS), name: partitionName(SPANS, dayOf(CLOSED_MS)) };
+    await query('DELETE FROM sluice.lake_jobs WHERE day = $1', [day.day]);
+    t.equal(await dropUnlessKept(pgQuery, SPANS, partition, ARCHIVED), 'it is not archived yet');
+  },
+);
 
 t.test(
   'the archive refuses a lake of objects; without their files it writes the day, and then retention drops it',

@@ -14,6 +14,7 @@ import { send } from '../support/otlp-client.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { postgresConfig, SERVED } from '../support/postgres-daemon.ts';
 import { senders } from '../processors/normalization/captures.ts';
+import { longTest } from '../support/long.ts';
 
 t.setTimeout(120_000);
 
@@ -336,7 +337,7 @@ t.test('only a regular file is replaced, and a link at the unfinished name is no
   t.equal(readFileSync(note, 'utf8'), 'a note');
 });
 
-t.test('long rows after many short ones are read and written in parts', async (t) => {
+longTest('long rows after many short ones are read and written in parts', async (t) => {
   const [rows, length] = [40, 3_000_000];
   await post(other.url, 'traces', manySpans(1, 1000, '-'));
   for (let row = 0; row < rows; row++) {

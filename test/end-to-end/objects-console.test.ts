@@ -135,7 +135,7 @@ t.test('the tools for agents show it', async (t) => {
   t.match(await answer.text(), new RegExp(traceId, 'u'));
 });
 
-t.test('`sluice mcp` shows it too', async (t) => {
+longTest('`sluice mcp` shows it too', async (t) => {
   const env = { ...process.env, NO_COLOR: '1', ...s3.environment };
   const child = spawn(process.execPath, [BIN, 'mcp'], { cwd: folder, env, stdio: ['pipe', 'pipe', 'pipe'] });
   const agent = watchExecutable(child);

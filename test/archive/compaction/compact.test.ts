@@ -96,7 +96,7 @@ t.test('a file is of the day its spans began, and has no row of requests that we
   t.same(await namesInLake(scene), ['first', 'old']);
 });
 
-t.test('a span that is sent again in other bytes is published once, also by a later run', async (t) => {
+longTest('a span that is sent again in other bytes is published once, also by a later run', async (t) => {
   const scene = await startCompaction(t);
   const again = aSpan({ name: 'again' });
   await sendSpans(scene, [again]);
@@ -140,7 +140,7 @@ longTest('a run that fails at any step is repeated under the same keys', async (
   t.same((await scene.client.query("SELECT FROM sluice.lake_jobs WHERE state <> 'published'")).rows, []);
 });
 
-t.test('parts and objects are removed a day after their publication, and not before', async (t) => {
+longTest('parts and objects are removed a day after their publication, and not before', async (t) => {
   const scene = await startCompaction(t);
   await sendSpans(scene, [aSpan()]);
   await scene.run();
@@ -160,7 +160,7 @@ t.test('parts and objects are removed a day after their publication, and not bef
   await requireEqual(t, scene);
 });
 
-t.test('files of old days are removed', async (t) => {
+longTest('files of old days are removed', async (t) => {
   const scene = await startCompaction(t, 'objects');
   const now = BigInt(Date.now()) * 1_000_000n;
   await sendSpans(scene, [aSpan({ name: 'old', start: now - 9n * DAY_NS }), aSpan({ name: 'young', start: now })]);
@@ -179,7 +179,7 @@ t.test('files of old days are removed', async (t) => {
   t.same(await namesInLake(scene), ['young'], 'also what arrives for such a day');
 });
 
-t.test('parts that may have records to erase are published before their age', async (t) => {
+longTest('parts that may have records to erase are published before their age', async (t) => {
   const scene = await startCompaction(t, 'objects');
   const traceId = newTraceId();
   await sendSpans(scene, [aSpan({ name: 'erased', traceId }), aSpan({ name: 'kept' })]);
@@ -192,7 +192,7 @@ t.test('parts that may have records to erase are published before their age', as
   t.same(await namesInLake(scene), ['kept', 'later']);
 });
 
-t.test('an object that is lost or damaged stops the run, and nothing of its compaction is published', async (t) => {
+longTest('an object that is lost or damaged stops the run, and nothing of its compaction is published', async (t) => {
   const scene = await startCompaction(t);
   await sendSpans(scene, [aSpan({ name: 'a' }), aSpan({ name: 'b' })]);
   const path = join(scene.lake, scene.files('objects')[0] ?? '');

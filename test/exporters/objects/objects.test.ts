@@ -13,6 +13,7 @@ import { aGauge, aLogRequest, aMetricRequest, aSpan, aTraceRequest, newTraceId }
 import { type PostgresDaemon, startPostgresDaemon } from '../../support/postgres-daemon.ts';
 import { readParts, type StoredPart } from '../../support/stored-parts.ts';
 import { eventually } from '../../support/eventually.ts';
+import { longTest } from '../../support/long.ts';
 
 t.setTimeout(300_000);
 
@@ -202,7 +203,7 @@ for (const fault of ['slow_down', 'lost', 'expired'] as const) {
   });
 }
 
-t.test('a cut answer of a put: the put counts, or is repeated; nothing is stored twice', async (t) => {
+longTest('a cut answer of a put: the put counts, or is repeated; nothing is stored twice', async (t) => {
   const { s3, scene } = await startInBucket(t);
   s3.faults.push('cut');
   t.equal((await send(scene.url, { body: spanBody('cut') })).status, 200);
@@ -270,7 +271,7 @@ t.test('a place has the objects of one database', async (t) => {
   );
 });
 
-t.test('many senders and lost answers: each acknowledged span is read exactly once', async (t) => {
+longTest('many senders and lost answers: each acknowledged span is read exactly once', async (t) => {
   const { s3, scene } = await startInBucket(t);
   const acknowledged: string[] = [];
   const sender = async (number: number): Promise<void> => {

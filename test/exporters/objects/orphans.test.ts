@@ -10,6 +10,7 @@ import { claimDay, removeOrphans } from '../../../src/exporters/objects/orphans.
 import { FolderStore } from '../../../src/object-store/folder-store.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { SERVED } from '../../support/postgres-daemon.ts';
+import { longTest } from '../../support/long.ts';
 
 t.setTimeout(300_000);
 
@@ -71,7 +72,7 @@ t.test('old objects that no part names are removed; the others and what is not o
   t.equal(await removeOrphans({ store, database }, limits), 0);
 });
 
-t.test('more than one batch', async (t) => {
+longTest('more than one batch', async (t) => {
   const kept: string[] = [];
   for (let index = 0; index < 1200; index++) {
     const key = await anObject(2 * DAY_MS);

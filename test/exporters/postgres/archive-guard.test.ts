@@ -141,7 +141,7 @@ async function removeSeals(): Promise<void> {
   for (const each of seals) await query(String(each['drop']));
 }
 
-t.test('records of tables without a seal are archived and kept when a run ends at any step', async (t) => {
+longTest('records of tables without a seal are archived and kept when a run ends at any step', async (t) => {
   const stored: string[] = [];
   const requireAll = async (places: readonly (readonly string[])[], what: string): Promise<void> => {
     const found = new Set(places.flat().map((line) => String(JSON.parse(line).span_id).replace('\\x', '')));
