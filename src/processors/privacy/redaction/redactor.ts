@@ -3,7 +3,7 @@ import { finish } from '../../../pdata/steps.ts';
 import { type Canonical, decodeOnce, MAX_LEVELS, mayBeRespelled, mayBeRespelledInSteps } from './canonical.ts';
 import type { Rule } from './rule.ts';
 import { signsInSteps, signsOf } from './signs.ts';
-import { FIELDS, type Found, foundBy, merged } from './ranges.ts';
+import { Found, merged } from './ranges.ts';
 
 /**
  * A replacement may create a new match with its neighbours. A text that still matches after this many rounds cannot be
@@ -22,7 +22,9 @@ export const LONG_TEXT = 65_536;
  */
 const REPLACED_STEP = 4096;
 
-const NOTHING: Found = [];
+const NOTHING = new Found();
+/** Numbers that a rule adds to its array before they are moved to a list. */
+const COLLECTED = 65_536;
 
 export class Redactor {
   readonly rules: readonly Rule[];
@@ -59,7 +61,7 @@ export class Redactor {
    */
   redact(text: string, bits = EVERY_RULE): string | null {
     // Most texts have no find, and this check needs no steps.
-    if (text.length <= LONG_TEXT && !mayBeRespelled(text) && this.#findNow(text, null, bits, NOTHING).length === 0)
+    if (text.length <= LONG_TEXT && !mayBeRespelled(text) && this.#findNow(text, null, bits, NOTHING).count === 0)
       return text;
     const steps = this.clean(text, bits);
     for (;;) {
@@ -73,7 +75,7 @@ export class Redactor {
     let current = text;
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const found = yield* this.#findAll(current, round === 0 ? bits : EVERY_RULE);
-      if (found.length === 0) return current;
+      if (found.count === 0) return current;
       const next = yield* this.#replace(current, found, round === 0);
       // Joining and comparing a long text is one step.
       yield;
@@ -82,7 +84,7 @@ export class Redactor {
       yield;
     }
     const found = yield* this.#findAll(current, EVERY_RULE);
-    return found.length === 0 ? current : null;
+    return found.count === 0 ? current : null;
   }
 
   /** Reports the replacements of each rule since the last call. */
@@ -119,7 +121,10 @@ export class Redactor {
       const rule = this.rules[index] as Rule;
       if ((bits & this.bitOf(index)) === 0 || !mayFindIn(rule, text, signs)) continue;
       const ranges = rule.find(text);
-      if (ranges.length > 0) found = finish(merged(found, finish(foundBy(index, ranges, form))));
+      if (ranges.length === 0) continue;
+      const list = new Found();
+      list.add(index, ranges, ranges.length, form);
+      found = finish(merged(found, list));
     }
     return found;
   }
@@ -132,22 +137,38 @@ export class Redactor {
     for (let index = 0; index < this.rules.length; index++) {
       const rule = this.rules[index] as Rule;
       if ((bits & this.bitOf(index)) === 0 || !mayFindIn(rule, text, signs)) continue;
-      const ranges: number[] = [];
-      yield* { [Symbol.iterator]: () => rule.search(text, ranges) };
-      if (ranges.length > 0) found = yield* merged(found, yield* foundBy(index, ranges, form));
+      found = yield* merged(found, yield* this.#search(text, index, form));
       yield;
     }
     return found;
+  }
+
+  /** What one rule finds. */
+  *#search(text: string, index: number, form: Canonical | null): Generator<void, Found> {
+    const list = new Found();
+    const ranges: number[] = [];
+    const search = (this.rules[index] as Rule).search(text, ranges);
+    while (search.next().done !== true) {
+      if (ranges.length > COLLECTED) {
+        // The rule may still extend its last range.
+        const count = ranges.length - 2;
+        list.add(index, ranges, count, form);
+        ranges.splice(0, count);
+      }
+      yield;
+    }
+    list.add(index, ranges, ranges.length, form);
+    return list;
   }
 
   *#replace(text: string, found: Found, counting: boolean): Generator<void, string> {
     const whole: string[] = [];
     let parts: string[] = [];
     let done = 0;
-    for (let at = 0; at < found.length; at += FIELDS) {
-      const rule = found[at + 2] as number;
-      parts.push(text.slice(done, found[at]), (this.rules[rule] as Rule).replacement);
-      done = found[at + 1] as number;
+    for (let range = 0; range < found.count; range++) {
+      const rule = found.ruleOf(range);
+      parts.push(text.slice(done, found.startOf(range)), (this.rules[rule] as Rule).replacement);
+      done = found.endOf(range);
       if (counting) this.#counts[rule] = (this.#counts[rule] as number) + 1;
       if (parts.length < REPLACED_STEP) continue;
       whole.push(parts.join(''));
