@@ -3,7 +3,7 @@ import t from 'tap';
 import { TEXT_JSON_ESCAPED } from '../../src/pdata/layout.ts';
 import { Memory } from '../../src/pdata/memory.ts';
 import { finish } from '../../src/pdata/steps.ts';
-import { readText, readTextInSteps } from '../../src/pdata/text.ts';
+import { lengthOfHead, MAX_HEAD_BYTES, readText, readTextInSteps } from '../../src/pdata/text.ts';
 
 const OFFSET = 16;
 
@@ -37,4 +37,21 @@ t.test('a short text takes no step', async (t) => {
   const bytes = Buffer.from('a\\nb');
   const steps = readTextInSteps(memoryOf(bytes), OFFSET, bytes.length, TEXT_JSON_ESCAPED);
   t.strictSame(steps.next(), { done: true, value: readText(memoryOf(bytes), OFFSET, bytes.length, TEXT_JSON_ESCAPED) });
+});
+
+t.test('the head of a long text ends with a whole character', async (t) => {
+  for (const [part, flags] of [
+    ['é😀', 0],
+    ['\\u00e9\\n', TEXT_JSON_ESCAPED],
+  ] as const)
+    for (let shift = 0; shift < 8; shift++) {
+      const bytes = Buffer.from('a'.repeat(shift) + part.repeat(MAX_HEAD_BYTES / 4));
+      const memory = memoryOf(bytes);
+      const length = lengthOfHead(memory, OFFSET, bytes.length, flags);
+      t.ok(length >= MAX_HEAD_BYTES && length < MAX_HEAD_BYTES + 8, `${length} bytes`);
+      const whole = readText(memory, OFFSET, bytes.length, flags);
+      t.ok(whole.startsWith(readText(memory, OFFSET, length, flags)), `${part} after ${shift}`);
+    }
+  const short = Buffer.from('a');
+  t.equal(lengthOfHead(memoryOf(short), OFFSET, short.length, 0), 1);
 });
