@@ -1,4 +1,4 @@
-/** The columns of the views: a line `-- columns: spans` of views.sql stands for those of the catalogue. */
+/** The columns of the views: those of the catalogue replace a line `-- columns: spans` of views.sql. */
 import { type Column, DERIVED_COLUMNS, LOG_COLUMNS, METRIC_COLUMNS, SPAN_COLUMNS } from '../../pdata/columns.ts';
 import { SHARED_COLUMNS } from '../../pdata/stored-text.ts';
 

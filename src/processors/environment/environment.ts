@@ -58,7 +58,7 @@ function* environmentAt(batch: Batch, row: number): Steps<string> {
   if (row < 0) return '';
   const { offset, length, flags } = batch.cursor().goto(row);
   let text = '';
-  // The rest of a long text does not change the result.
+  // An environment is cut, so the rest of a long text is not read.
   for (const piece of piecesOf(batch.tables.memory, offset, length, flags)) {
     text = (text + piece).trimStart();
     if (text.length > MAX_LENGTH) break;

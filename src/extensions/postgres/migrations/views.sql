@@ -1,6 +1,6 @@
 -- What people query: the tables under their plain names, ids in hex. `views` stands for the configured schema.
--- Rows of earlier versions have their resource and scope in them, others refer to them. A line `-- columns: spans`
--- stands for the columns of the catalogue (view-columns.ts).
+-- Rows of earlier versions have their resource and scope in them, others refer to them. The columns of the
+-- catalogue replace a line `-- columns: spans` (view-columns.ts).
 CREATE VIEW views.spans AS SELECT
   'span'::text AS signal,
   -- columns: spans
