@@ -17,7 +17,6 @@ import { ContentRemoval, dropCredentials } from './content-removal.ts';
 import { BatchRedaction } from './redaction/batch-redaction.ts';
 import { Hints } from './redaction/hints.ts';
 import { PRESET_NAMES } from './redaction/presets.ts';
-import type { Redactor } from './redaction/redactor.ts';
 import { compileRules, MAX_PATTERN_LENGTH, MAX_RULES, type RedactOption } from './redaction/rules.ts';
 
 export interface PrivacyOptions extends CaptureOptions {
@@ -38,7 +37,6 @@ class Privacy implements Processor {
   readonly #capabilities: Capabilities;
   readonly #pipeline: string | undefined;
   #lists: ContentLists | null = null;
-  readonly #redactor: Redactor | null;
   readonly #hints: Hints | null;
   readonly #replaced: Counter;
   readonly #policies = new WeakMap<Tables, SymbolPolicies>();
@@ -48,8 +46,8 @@ class Privacy implements Processor {
     this.#capture = new CaptureSettings(options, `processors.${host.id}.environments`);
     this.#capabilities = host.capabilities;
     this.#pipeline = host.pipeline;
-    this.#redactor = compileRules(options.redact, `processors.${host.id}.redact`, () => processorMsOf(host));
-    this.#hints = this.#redactor === null ? null : new Hints(this.#redactor);
+    const redactor = compileRules(options.redact, `processors.${host.id}.redact`, () => processorMsOf(host));
+    this.#hints = redactor === null ? null : new Hints(redactor);
     this.#replaced = host.meter.counter('sluice_redactions', 'Texts replaced by the rules of the privacy processor.');
   }
 
@@ -68,15 +66,15 @@ class Privacy implements Processor {
     yield* dropCredentials(batch, policies);
     const capturesAll = yield* this.#decide(batch);
     if (!capturesAll) yield* new ContentRemoval(batch, this.#contentLists(), policies).run();
-    if (this.#redactor !== null && this.#hints !== null) yield* this.#redact(batch, this.#redactor, this.#hints);
+    if (this.#hints !== null) yield* this.#redact(batch, this.#hints);
   }
 
   /** Runs after content removal, because a replacement could hide a sign of a dialect. */
-  *#redact(batch: Batch, redactor: Redactor, hints: Hints): Steps {
-    const redaction = this.#redactions.get(batch.tables) ?? new BatchRedaction(redactor, hints, batch.tables);
+  *#redact(batch: Batch, hints: Hints): Steps {
+    const redaction = this.#redactions.get(batch.tables) ?? new BatchRedaction(hints, batch.tables);
     this.#redactions.set(batch.tables, redaction);
     yield* redaction.run(batch);
-    redactor.takeCounts((rule, count) => this.#replaced.add(count, { rule: rule.name }));
+    hints.redactor.takeCounts((rule, count) => this.#replaced.add(count, { rule: rule.name }));
   }
 
   /** Writes the decision beside each resource; true when the content of all of them may be stored. */

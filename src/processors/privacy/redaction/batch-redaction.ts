@@ -30,8 +30,8 @@ export class BatchRedaction {
   readonly #candidates: Candidates;
   readonly #keys: KeyRedaction;
 
-  /** `hints`: of the same redactor. */
-  constructor(redactor: Redactor, hints: Hints, tables: Tables) {
+  constructor(hints: Hints, tables: Tables) {
+    const { redactor } = hints;
     this.#redactor = redactor;
     this.#tables = tables;
     this.#candidates = new Candidates(hints);

@@ -4,7 +4,7 @@ import { LiteralPrefixes } from './literal-prefixes.ts';
 import { EVERY_RULE, type Redactor } from './redactor.ts';
 import type { Hint } from './rule.ts';
 
-/** What a literal prefix stands for. */
+/** The rules that a literal prefix is a hint for. */
 export interface Sign {
   /** Bits of its rules. */
   readonly rules: number;
@@ -12,6 +12,7 @@ export interface Sign {
 }
 
 export class Hints {
+  readonly redactor: Redactor;
   readonly prefixes: LiteralPrefixes;
   /** By prefix. */
   readonly signs: readonly Sign[];
@@ -19,6 +20,7 @@ export class Hints {
   readonly always: number;
 
   constructor(redactor: Redactor) {
+    this.redactor = redactor;
     const hints: [rules: number, hint: Hint][] = [[EVERY_RULE, RESPELLINGS]];
     let always = 0;
     redactor.rules.forEach(({ hint }, index) => {

@@ -63,11 +63,7 @@ export class Redactor {
     // Most texts have no find, and this check needs no steps.
     if (text.length <= LONG_TEXT && !mayBeRespelled(text) && this.#findNow(text, null, bits, NOTHING).count === 0)
       return text;
-    const steps = this.clean(text, bits);
-    for (;;) {
-      const { done, value } = steps.next();
-      if (done === true) return value;
-    }
+    return finish(this.clean(text, bits));
   }
 
   /** The same in steps, for texts longer than `LONG_TEXT`. */
