@@ -10,7 +10,7 @@ import type { Memory } from './memory.ts';
 import { RecordCursor } from './records.ts';
 import { type RowRoom, UNBOUNDED } from './row-room.ts';
 import type { Steps } from './steps.ts';
-import { lengthOfHead, type TextRef } from './text.ts';
+import { endOfWhole, lengthOfHead, type TextRef } from './text.ts';
 
 /** The WASM functions over the same memory. They return texts in the header. */
 export interface Kernels {
@@ -36,8 +36,6 @@ const SLICE_ROWS = 65536;
 
 /** Longer texts are written in several steps. */
 const LONG_TEXT = 1_048_576;
-const SURROGATE_MASK = 0xfc00;
-const HIGH_SURROGATE = 0xd800;
 
 /** Runs one kernel call in steps. */
 type InSteps = <Result>(call: () => Result) => Steps<Result>;
@@ -203,9 +201,7 @@ export class Tables {
     if (length > layout.SCRATCH_BASE + layout.SCRATCH_CAPACITY - offset) return null;
     let to = offset;
     for (let at = 0; at < text.length; ) {
-      let end = Math.min(at + LONG_TEXT, text.length);
-      // A surrogate pair is one character.
-      if (end < text.length && (text.charCodeAt(end - 1) & SURROGATE_MASK) === HIGH_SURROGATE) end--;
+      const end = endOfWhole(text, Math.min(at + LONG_TEXT, text.length));
       to += this.memory.bytes.write(text.slice(at, end), to);
       at = end;
       yield;

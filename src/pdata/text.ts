@@ -9,6 +9,9 @@ const BACKSLASH = 0x5c;
 const SMALL_U = 0x75;
 const LONG_ESCAPE = '\\u0000'.length;
 const SHORT_ESCAPE = '\\n'.length;
+/** The range of the first halves of surrogate pairs. */
+const FIRST_HALF = 0xd800;
+const LAST_HALF = 0xdbff;
 
 /**
  * The location and form of a text (TEXT_… flags of layout.ts). Small and short-lived; hot loops pass the three numbers
@@ -57,6 +60,15 @@ export function lengthOfHead(memory: Memory, offset: number, length: number, fla
   return endOfPiece(memory.u8, offset, offset + length, flags, MAX_HEAD_BYTES) - offset;
 }
 
+/** `end`, or one less where it would divide a surrogate pair: where a piece of a string may end. */
+export function endOfWhole(text: string, end: number): number {
+  const last = text.charCodeAt(end - 1);
+  return end < text.length && last >= FIRST_HALF && last <= LAST_HALF ? end - 1 : end;
+}
+
+/** The characters of an escape whose letter, after the backslash, is given. */
+export const lengthOfEscape = (letter: number): number => (letter === SMALL_U ? LONG_ESCAPE : SHORT_ESCAPE);
+
 /** Where a character ends, and an escape. A pair of surrogates may be divided: both halves are escapes of their own. */
 function endOfPiece(bytes: Uint8Array, from: number, end: number, flags: number, most: number): number {
   const limit = Math.min(from + most, end);
@@ -64,7 +76,7 @@ function endOfPiece(bytes: Uint8Array, from: number, end: number, flags: number,
   if ((flags & TEXT_JSON_ESCAPED) === 0) at = limit;
   while (at < limit) {
     if (bytes[at] !== BACKSLASH) at++;
-    else at += bytes[at + 1] === SMALL_U ? LONG_ESCAPE : SHORT_ESCAPE;
+    else at += lengthOfEscape(bytes[at + 1] as number);
   }
   while (at < end && isContinuation(bytes[at] as number)) at++;
   return at;

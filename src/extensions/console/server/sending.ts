@@ -1,5 +1,6 @@
 /** Writes replies to the client, no faster than the client reads. */
 import type { ServerResponse } from 'node:http';
+import { endOfWhole } from '../../../pdata/text.ts';
 import { ConsoleError } from '../errors.ts';
 import { NO_STORE, SECURITY_HEADERS } from './headers.ts';
 import type { Reply, ServerEvent } from './route.ts';
@@ -142,11 +143,10 @@ function bodyOf(reply: Exclude<Reply, { readonly kind: 'empty' }>): Body {
   }
 }
 
-/** Never ends within a surrogate pair, which would be written as two faulty characters. */
+/** Half of a surrogate pair would be written as a faulty character. */
 function* split(text: string): Generator<string> {
   for (let at = 0; at < text.length; ) {
-    const last = text.charCodeAt(at + PIECE_CHARACTERS - 1);
-    const end = at + PIECE_CHARACTERS - (last >= 0xd800 && last <= 0xdbff ? 1 : 0);
+    const end = endOfWhole(text, Math.min(at + PIECE_CHARACTERS, text.length));
     yield text.slice(at, end);
     at = end;
   }

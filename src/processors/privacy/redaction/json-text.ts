@@ -4,6 +4,7 @@
  */
 
 import type { Steps } from '../../../pdata/steps.ts';
+import { endOfWhole, lengthOfEscape } from '../../../pdata/text.ts';
 import { LONG_TEXT } from './redactor.ts';
 
 export interface JsonReplacer {
@@ -17,9 +18,6 @@ export interface JsonReplacer {
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-const SMALL_U = 0x75;
-const LONG_ESCAPE = '\\u0000'.length;
-const SHORT_ESCAPE = '\\n'.length;
 const NUMBER = /-?\d[\d.eE+-]*/y;
 
 /** Characters between two steps. */
@@ -116,7 +114,7 @@ function endOfPiece(json: string, from: number): number {
     const code = json.charCodeAt(at);
     if (code === QUOTE) return at;
     if (code !== BACKSLASH) at++;
-    else at += json.charCodeAt(at + 1) === SMALL_U ? LONG_ESCAPE : SHORT_ESCAPE;
+    else at += lengthOfEscape(json.charCodeAt(at + 1));
   }
   return at;
 }
@@ -125,17 +123,14 @@ function endOfPiece(json: string, from: number): number {
 function* quoteInSteps(value: string): Steps<string> {
   const pieces: string[] = [];
   for (let at = 0; at < value.length; ) {
-    let to = Math.min(at + PIECE, value.length);
     // Half of a surrogate pair would be written as an escape.
-    if (to < value.length && isFirstHalf(value.charCodeAt(to - 1))) to--;
+    const to = endOfWhole(value, Math.min(at + PIECE, value.length));
     pieces.push(JSON.stringify(value.slice(at, to)).slice(1, -1));
     at = to;
     yield;
   }
   return `"${pieces.join('')}"`;
 }
-
-const isFirstHalf = (code: number): boolean => code >= 0xd800 && code <= 0xdbff;
 
 /** The position after the closing quote; null for a string of more than `LONG_TEXT` characters. */
 function endOfShort(json: string, begin: number): number | null {
