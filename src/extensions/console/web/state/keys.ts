@@ -1,5 +1,5 @@
 /** Keyboard shortcuts: only without a modifier and outside of inputs, and all can be switched off. */
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { shortcuts } from './settings.ts';
 
 export type Shortcuts = Readonly<Record<string, (event: KeyboardEvent) => void>>;
@@ -14,7 +14,8 @@ const begun = { prefix: '', at: 0 };
 export function useKeys(keys: Shortcuts): void {
   const current = useRef(keys);
   current.current = keys;
-  useEffect(() => {
+  // A layout effect: a key works as soon as the component is visible.
+  useLayoutEffect(() => {
     handlers.push(current);
     return () => {
       handlers.splice(handlers.indexOf(current), 1);
