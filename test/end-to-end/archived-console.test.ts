@@ -30,7 +30,7 @@ t.teardown(async () => {
   daemon.child.kill('SIGTERM');
   await daemon.ended;
 });
-await daemon.until('the console is open');
+await daemon.until('everything is ready');
 
 interface Answer {
   readonly status: number;

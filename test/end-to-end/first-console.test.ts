@@ -93,7 +93,7 @@ async function readTrace(t: Test, page: Page): Promise<void> {
   await page.keyboard.press('j');
   await page.locator('.grid-row.active').waitFor();
   await page.keyboard.press('Enter');
-  await page.getByRole('treegrid', { name: 'Spans' }).waitFor();
+  await page.locator('[role=treegrid] .grid-row').first().waitFor();
   await page.keyboard.press('e');
   await page.locator('.panel h2').waitFor();
   const selected = new URL(page.url()).hash;

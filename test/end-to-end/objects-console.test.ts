@@ -38,7 +38,7 @@ t.teardown(async () => {
   await daemon.ended;
   await rm(folder, { recursive: true, force: true });
 });
-await daemon.until('the console is open');
+await daemon.until('everything is ready');
 const sluice = (...args: readonly string[]) => call(args, { folder, env: s3.environment });
 const fetchText = async (path: string) => {
   const answer = await fetch(`http://127.0.0.1:${port}${path}`);

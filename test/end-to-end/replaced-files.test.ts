@@ -27,7 +27,7 @@ t.test('bodies of every size are stored after the files of the package are gone'
     spawn(process.execPath, [join(copy, 'bin/sluice.js'), 'run'], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] }),
   );
   t.teardown(() => void daemon.child.kill('SIGKILL'));
-  await daemon.until('listening for OTLP/HTTP');
+  await daemon.until('everything is ready');
   rmSync(copy, { recursive: true });
   for (const bytes of CONTENT_BYTES) {
     const body = JSON.stringify(aTraceRequest([aSpan({ attributes: { text: 'x'.repeat(bytes) } })]));
