@@ -12,7 +12,7 @@ const NEWEST_SPANS = 5000;
 const MAX_TRACES = 500;
 /** Of a listener that reads slowly; older ones are counted. */
 const MAX_PENDING = 1000;
-/** A listener that reconnects gets at most what has changed within this time. */
+/** A listener that was away for longer, or during too many changes, is told of a gap. */
 const LONGEST_ABSENCE_MS = 600_000;
 
 /** Traces that have changed, and the database's time up to which changes are known, in Unix milliseconds. */
@@ -21,6 +21,8 @@ export interface Changes {
   /** How many older traces were left out, as the listener did not read for long. */
   readonly left: number;
   readonly watermark: number;
+  /** The listener was away, and what has changed in the meantime is not known. */
+  readonly isGap: boolean;
 }
 
 export interface Listener {
@@ -39,12 +41,18 @@ interface Poll {
   running: boolean;
 }
 
+interface Changed {
+  readonly id: Buffer;
+  readonly at: number;
+}
+
 interface Watch {
   readonly listener: Listener;
   /** The latest change last. */
   readonly pending: Map<string, Buffer>;
   left: number;
   watermark: number;
+  isGap: boolean;
   wake: () => void;
 }
 
@@ -59,28 +67,27 @@ const CHANGED = `
     SELECT t.trace_id, t.created_at FROM sluice.traces t
     WHERE t.created_at > to_timestamp($2::float8 / 1000) AND t.project = $1::text
   )
-  SELECT trace_id, (extract(epoch FROM max(at)) * 1000000)::float8 AS at FROM fresh GROUP BY 1 ORDER BY 2 DESC LIMIT ${MAX_TRACES}`;
+  SELECT trace_id, (extract(epoch FROM max(at)) * 1000000)::float8 AS at, count(*)::int4 AS reports FROM fresh GROUP BY 1 ORDER BY 2 DESC LIMIT ${MAX_TRACES}`;
 const CLOCK = 'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ms';
 
 export class LivePolls {
   readonly #polls = new Map<string, Poll>();
 
-  /** Changes until the listener goes away. Between two changes it yields null once a second. */
-  async *listen(listener: Listener): AsyncGenerator<Changes | null> {
+  /** Changes until the listener goes away, also without any trace once a second. */
+  async *listen(listener: Listener): AsyncGenerator<Changes> {
     const poll = this.#pollOf(listener.project);
-    const now = Number((await listener.reader.query(CLOCK))[0]?.['ms']);
-    const since = listener.since === null ? now : Math.max(listener.since, now - LONGEST_ABSENCE_MS);
-    const watch: Watch = { listener, pending: new Map(), left: 0, watermark: since, wake: () => undefined };
-    if (listener.since !== null) keep(watch, await changedSince(listener, since));
+    const watch: Watch = { listener, pending: new Map(), left: 0, watermark: 0, isGap: false, wake: () => undefined };
+    // A poll of another listener that runs now reports to this one too.
     poll.listeners.add(watch);
     const stop = (): void => watch.wake();
     listener.signal.addEventListener('abort', stop);
     try {
-      poll.watermark ??= now;
+      watch.watermark = Number((await listener.reader.query(CLOCK))[0]?.['ms']);
+      poll.watermark ??= watch.watermark;
+      if (listener.since !== null) await catchUp(watch, listener.since);
       void this.#run(listener.project, poll);
       while (!listener.signal.aborted) {
-        if (watch.pending.size > 0) yield takeChanges(watch);
-        else yield null;
+        yield takeChanges(watch);
         if (watch.pending.size === 0) await nextWake(watch, listener.signal);
       }
     } finally {
@@ -117,7 +124,7 @@ export class LivePolls {
   async #look({ project, reader }: Listener, poll: Poll): Promise<void> {
     const now = Number((await reader.query(CLOCK))[0]?.['ms']);
     const since = (poll.watermark ?? now) - LOOK_BACK_MS;
-    const found = await changedSince({ project, reader }, since);
+    const { found } = await changedSince({ project, reader }, since);
     const fresh = found.filter(({ id, at }) => (poll.known.get(id.toString('hex')) ?? 0) < at);
     poll.known = new Map(found.map(({ id, at }) => [id.toString('hex'), at]));
     poll.watermark = now;
@@ -132,13 +139,26 @@ export class LivePolls {
 async function changedSince(
   { project, reader }: Pick<Listener, 'project' | 'reader'>,
   sinceMs: number,
-): Promise<readonly { readonly id: Buffer; readonly at: number }[]> {
+): Promise<{ readonly found: readonly Changed[]; readonly isCut: boolean }> {
   const rows = await reader.query(CHANGED, [project, sinceMs]);
-  return rows.map((row) => ({ id: row['trace_id'] as Buffer, at: Number(row['at']) }));
+  const reports = rows.reduce((sum, row) => sum + Number(row['reports']), 0);
+  return {
+    found: rows.map((row) => ({ id: row['trace_id'] as Buffer, at: Number(row['at']) })),
+    isCut: rows.length === MAX_TRACES || reports >= NEWEST_SPANS,
+  };
+}
+
+/** What has changed since the listener left, as far as it is known. */
+async function catchUp(watch: Watch, sinceMs: number): Promise<void> {
+  watch.isGap = watch.watermark - sinceMs > LONGEST_ABSENCE_MS;
+  if (watch.isGap) return;
+  const { found, isCut } = await changedSince(watch.listener, sinceMs - LOOK_BACK_MS);
+  watch.isGap = isCut;
+  if (!isCut) keep(watch, found);
 }
 
 /** `changed`: the latest first. */
-function keep(watch: Watch, changed: readonly { readonly id: Buffer }[]): void {
+function keep(watch: Watch, changed: readonly Changed[]): void {
   const { pending } = watch;
   for (const { id } of [...changed].reverse()) {
     const key = id.toString('hex');
@@ -153,11 +173,12 @@ function keep(watch: Watch, changed: readonly { readonly id: Buffer }[]): void {
 }
 
 function takeChanges(watch: Watch): Changes {
-  const { pending, left, watermark } = watch;
+  const { pending, left, watermark, isGap } = watch;
   const traces = [...pending.values()];
   pending.clear();
   watch.left = 0;
-  return { traces, left, watermark };
+  watch.isGap = false;
+  return { traces, left, watermark, isGap };
 }
 
 function nextWake(watch: Watch, signal: AbortSignal): Promise<void> {

@@ -27,16 +27,19 @@ interface Stream {
 }
 
 async function* streamOf(context: RequestContext, { question, trace }: Stream): AsyncGenerator<ServerEvent> {
-  const { headers, project, reader, signal } = context;
-  const last = headers['last-event-id'] ?? '';
+  const { headers, query, project, reader, signal } = context;
+  // The header is that of a stream which broke, so it is the later one.
+  const last = headers['last-event-id'] ?? query.get('since') ?? '';
   const since = WATERMARK.test(last) ? Number(last) : null;
   let lastBeatMs = 0;
   let spans = -1;
   for await (const changes of sharedStateOf(context.people).live.listen({ project, reader, signal, since })) {
     if (signal.aborted) return;
-    if (changes !== null) {
+    const id = String(changes.watermark);
+    if (changes.isGap) yield { event: 'gap', id, data: '{}' };
+    if (changes.traces.length > 0) {
       const data = await rowsOf(context, question, changes);
-      if (data !== null) yield { event: 'traces', id: String(changes.watermark), data };
+      if (data !== null) yield { event: 'traces', id, data };
     }
     if (trace !== null && !signal.aborted) {
       const count = await countSpans(context, trace);
@@ -46,7 +49,7 @@ async function* streamOf(context: RequestContext, { question, trace }: Stream): 
     }
     if (context.now() - lastBeatMs >= BEAT_MS) {
       lastBeatMs = context.now();
-      yield { event: 'beat', data: '{}' };
+      yield { event: 'beat', id, data: '{}' };
     }
   }
 }

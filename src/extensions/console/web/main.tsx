@@ -4,6 +4,7 @@ import { App } from './app.tsx';
 import { startKeys } from './state/keys.ts';
 import { startLocation } from './state/location.ts';
 import { startTheme } from './state/settings.ts';
+import { startTab } from './state/tab.ts';
 import { startWidth } from './state/width.ts';
 import 'uplot/dist/uPlot.min.css';
 import './style/base.css';
@@ -22,6 +23,7 @@ import './style/narrow.css';
 
 startTheme();
 startWidth();
+startTab();
 startLocation();
 startKeys();
 const root = document.getElementById('app');

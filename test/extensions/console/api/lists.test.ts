@@ -366,7 +366,8 @@ t.test('a live stream: new traces that match, changes of the open trace, and the
     event: 'trace',
     data: JSON.stringify({ trace_id: plain(200), span_count: 0 }),
   });
-  t.match((await stream.next()).value, { event: 'beat', data: '{}' });
+  const { value: beat } = await stream.next();
+  t.match(beat, { event: 'beat', id: /^\d+$/u, data: '{}' });
   const received_at = await now();
   await store(reading, [
     spanRow({ trace: 200, project: 'live', service_name: 'web', received_at }),
@@ -380,12 +381,22 @@ t.test('a live stream: new traces that match, changes of the open trace, and the
   t.equal(JSON.parse((await stream.next()).value.data).items[0].span_count, 2, 'a trace that got a span is sent again');
   leaving.abort();
   for (let next = await stream.next(); next.done !== true; next = await stream.next());
-  const headers = { 'last-event-id': String(Number(value.id) - 60_000) };
-  const again = eventsOf(
-    await reading.reply(showLive, { project: 'live', headers, signal: AbortSignal.timeout(60_000) }),
-  );
-  t.equal(JSON.parse((await again.next()).value.data).items.length, 2, 'what was missed is sent after a reconnect');
-  await again.return?.();
+  const first = async (since: unknown, headers: Record<string, string> = {}) => {
+    const signal = AbortSignal.timeout(60_000);
+    const again = eventsOf(
+      await reading.reply(showLive, { project: 'live', query: { since: String(since) }, headers, signal }),
+    );
+    const { value } = await again.next();
+    await again.return?.();
+    return value;
+  };
+  const missed = await first(beat.id);
+  t.equal(JSON.parse(missed.data).items.length, 2, 'what was missed is sent after a reconnect');
+  t.match(await first(0), { event: 'gap', id: /^\d+$/u, data: '{}' }, 'after a long time, it is not known');
+  t.equal((await first(0, { 'last-event-id': beat.id })).event, 'traces', 'the header is the stronger one');
+  const many = Array.from({ length: 500 }, (_, at) => spanRow({ trace: 10_000 + at, project: 'live' }));
+  await store(reading, many);
+  t.equal((await first(beat.id)).event, 'gap', 'too many have changed');
   t.equal((await reading.refusal(showLive, { query: { q: 'x:y' } }))?.code, 'filter_invalid');
 });
 

@@ -1,9 +1,10 @@
-/** Live traces: one stream of server-sent events while the list is open. */
+/** Live traces: one stream of server-sent events while the list is open and its tab is shown. */
 import { signal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { LiveTraces, TraceRow } from '../../api/shapes.ts';
 import { parseExact } from '../../../../pdata/exact-json.ts';
 import { type Query, projectPath, urlOf } from '../data/api.ts';
+import { isTabShown } from './tab.ts';
 
 export const liveOn = signal(true);
 /** Whether the stream is open. */
@@ -14,21 +15,50 @@ export const dropped = signal(0);
 
 const MOST_PENDING = 500;
 
-/** Listens while the component is mounted, `active` holds and live is switched on. */
-export function useLive(project: string, query: Query, active: boolean): void {
-  const on = liveOn.value && active;
+export interface LiveQuestion {
+  readonly project: string;
+  readonly query: Query;
+  readonly active: boolean;
+  /** Traces may be missing, because the page did not listen for too long. */
+  readonly onGap: () => void;
+}
+
+/** No stream was open when the list was loaded, so the server reports a gap. */
+const NEVER = '0';
+
+/**
+ * Listens while the component is mounted, `active` holds, live is switched on and the tab is shown. A stream that opens
+ * again continues where the one before ended.
+ */
+export function useLive({ project, query, active, onGap }: LiveQuestion): void {
+  const on = liveOn.value && active && isTabShown.value;
+  const path = projectPath(project, 'live');
+  const url = urlOf(path, query);
+  const since = useRef<string | null>(null);
+  const gap = useRef(onGap);
+  gap.current = onGap;
   useEffect(() => {
     clearPending();
+    since.current = on ? null : NEVER;
+  }, [url]);
+  useEffect(() => {
     if (!on) return;
-    const source = new EventSource(urlOf(projectPath(project, 'live'), query));
+    const source = new EventSource(urlOf(path, { ...query, since: since.current }));
+    const listen = (name: string, act: (data: string) => void): void =>
+      source.addEventListener(name, (event: MessageEvent<string>) => {
+        since.current = event.lastEventId;
+        act(event.data);
+      });
     source.addEventListener('open', () => (connected.value = true));
     source.addEventListener('error', () => (connected.value = false));
-    source.addEventListener('traces', (event: MessageEvent<string>) => add(parseExact(event.data) as LiveTraces));
+    listen('beat', () => undefined);
+    listen('traces', (data) => add(parseExact(data) as LiveTraces));
+    listen('gap', () => gap.current());
     return () => {
       source.close();
       connected.value = false;
     };
-  }, [on, project, JSON.stringify(query)]);
+  }, [on, url]);
 }
 
 function add(arrived: LiveTraces): void {

@@ -12,6 +12,7 @@ import { useKeys } from '../../state/keys.ts';
 import { open, pageHref, parameter, setQuery } from '../../state/location.ts';
 import { neighbourOf } from '../../state/neighbours.ts';
 import { asMarkdown } from '../../state/settings.ts';
+import { isTabShown } from '../../state/tab.ts';
 import { exactly, plural } from '../../text/figures.ts';
 import { Header } from './header.tsx';
 import { JsonView } from './json-view.tsx';
@@ -144,17 +145,19 @@ function useSpans({ project, id }: TraceRef): LoadedSpans {
   };
 }
 
-/** How many spans the trace has more than the page knows of. */
+/** How many spans the trace has more than the page knows of. A stream begins with their number. */
 function useArrived({ project, id }: TraceRef, known: number): number {
   const [count, setCount] = useState(known);
+  const on = isTabShown.value;
   useEffect(() => {
     setCount(known);
+    if (!on) return;
     const source = new EventSource(urlOf(projectPath(project, 'live'), { trace: id }));
     source.addEventListener('trace', (event: MessageEvent<string>) => {
       const news = parseExact(event.data) as LiveTrace;
       if (news.trace_id === id) setCount(news.span_count);
     });
     return () => source.close();
-  }, [project, id, known]);
+  }, [project, id, known, on]);
   return Math.max(0, count - known);
 }

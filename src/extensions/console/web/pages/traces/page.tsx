@@ -78,7 +78,17 @@ function NewestTraces({ asked, newest }: { asked: Asked; newest: TraceRow | null
   const [added, setAdded] = useState<{ of: unknown; rows: readonly TraceRow[] }>({ of: null, rows: [] });
   const live = added.of === query ? added.rows : [];
   const { error } = search.first;
-  useLive(project, { q: asked.q, env: query['env'] }, asked.isOpenEnd && error === null);
+  const restart = (): void => {
+    clearPending();
+    setAdded({ of: null, rows: [] });
+    search.first.reload();
+  };
+  useLive({
+    project,
+    query: { q: asked.q, env: query['env'] },
+    active: asked.isOpenEnd && error === null,
+    onGap: restart,
+  });
   const showPending = (): void => {
     setAdded({ of: query, rows: merge(pending.value, live).slice(0, MOST_LIVE) });
     clearPending();
@@ -92,13 +102,7 @@ function NewestTraces({ asked, newest }: { asked: Asked; newest: TraceRow | null
   const foot = isFull ? (
     <>
       <span>the newest {exactly(MOST_LIVE)} shown</span>
-      <Button
-        kind="quiet"
-        onClick={() => {
-          setAdded({ of: null, rows: [] });
-          search.first.reload();
-        }}
-      >
+      <Button kind="quiet" onClick={restart}>
         show older ones
       </Button>
     </>

@@ -1,0 +1,93 @@
+/**
+ * Many tabs of the console in one browser. A hidden tab has no stream, so those that are shown keep their connections.
+ * Chromium without a window reports every tab as shown, so the test says which one is.
+ */
+import type { BrowserContext, Page } from 'playwright-core';
+import t from 'tap';
+import { makeDemo } from '../../../../src/cli/demo-application.ts';
+import { findChromium, launchChromium } from '../../../support/browser.ts';
+import { startConsole } from '../../../support/console.ts';
+import { PATIENCE_MS } from '../../../support/patience.ts';
+
+const TABS = 8;
+const HIDDEN = `Object.defineProperty(document, 'visibilityState', { get: () => window.shown ? 'visible' : 'hidden' })`;
+
+const show = (page: Page, isShown: boolean): Promise<unknown> =>
+  page.evaluate(`window.shown = ${isShown}; document.dispatchEvent(new Event('visibilitychange'))`);
+
+async function openTab(context: BrowserContext, url: string): Promise<Page> {
+  const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE_MS);
+  await page.goto(url);
+  await page.locator('.grid-row').first().waitFor();
+  return page;
+}
+
+const rows = (page: Page) => page.getByRole('grid', { name: 'Traces' }).locator('.grid-row');
+
+const chromium = findChromium();
+if (chromium === null) {
+  t.pass('many tabs are NOT tested: there is no Chromium', { skip: 'set SLUICE_CHROMIUM to the path of a Chromium' });
+} else {
+  t.test('more tabs than a browser has connections', { timeout: 2 * PATIENCE_MS }, async (t) => {
+    const console = await startConsole(t, {
+      options: 'auth: { mode: none, anonymous_role: viewer }',
+      projects: ['shop'],
+    });
+    const { text: key } = await console.administration.createKey('shop', null, null);
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
+    const sendSpans = async (body: object): Promise<void> => {
+      const init = { method: 'POST', headers, body: JSON.stringify(body) };
+      t.equal((await fetch(`${console.daemon.url}/v1/traces`, init)).status, 200);
+    };
+    const sendTrace = async (): Promise<string> => {
+      const { traceId, requests } = makeDemo(Date.now(), 'production');
+      await sendSpans(requests[0]?.body ?? {});
+      return traceId;
+    };
+    const id = await sendTrace();
+    const browser = await launchChromium(chromium);
+    t.teardown(() => browser.close());
+    const context = await browser.newContext();
+    await context.addInitScript(HIDDEN);
+    let streams = 0;
+    context.on('request', (request) => {
+      if (new URL(request.url()).pathname.endsWith('/live')) streams += 1;
+    });
+    const address = `${console.origin}/p/shop/traces`;
+    const tabs: Page[] = [];
+    for (let at = 0; at < TABS; at += 1) tabs.push(await openTab(context, at % 2 === 0 ? address : `${address}/${id}`));
+    t.equal(streams, 0, 'hidden tabs open no stream');
+    const [list, trace] = tabs as [Page, Page];
+
+    await t.test('a list that was hidden since it was loaded', async (t) => {
+      await sendTrace();
+      await show(list, true);
+      await rows(list).nth(1).waitFor();
+      t.equal(await rows(list).count(), 2);
+    });
+    await t.test('a list that was hidden for a while continues its stream', async (t) => {
+      await show(list, false);
+      await list.locator('.live.waiting').waitFor();
+      await sendTrace();
+      await show(list, true);
+      await rows(list).nth(2).waitFor();
+      t.equal(await rows(list).count(), 3);
+    });
+    await t.test('a trace that was hidden', async () => {
+      await sendSpans(lateSpan(id));
+      await show(trace, true);
+      await trace.getByRole('button', { name: '1 more span · show' }).click();
+      await trace.getByText('a late span').first().waitFor();
+    });
+  });
+}
+
+function lateSpan(traceId: string): object {
+  const time = String(BigInt(Date.now()) * 1_000_000n);
+  const span = { traceId, spanId: 'a'.repeat(16), name: 'a late span', kind: 1, startTimeUnixNano: time };
+  const resource = {
+    attributes: [{ key: 'deployment.environment.name', value: { stringValue: 'production' } }],
+  };
+  return { resourceSpans: [{ resource, scopeSpans: [{ spans: [{ ...span, endTimeUnixNano: time }] }] }] };
+}
