@@ -67,6 +67,17 @@ t.test('a body that ends early stores nothing, and the daemon continues', async 
   t.equal((await daemon.rows()).length, 1);
 });
 
+t.test('a client that has finished sending gets the answers of all its requests', async (t) => {
+  const daemon = await startDaemon(t);
+  const request = (): string => {
+    const body = JSON.stringify(aTraceRequest([aSpan()]));
+    return `${HEAD}Content-Length: ${body.length}\r\n\r\n${body}`;
+  };
+  const heard = await converse(daemon.port, (socket) => socket.end(request() + request()));
+  t.equal(heard.match(/HTTP\/1\.1 200 /g)?.length, 2);
+  t.equal((await daemon.rows()).length, 2);
+});
+
 t.test('a body that arrives too slowly is refused', async (t) => {
   const daemon = await startDaemon(t, {
     config: FILE_CONFIG.replace('"127.0.0.1:0"', '"127.0.0.1:0", read_timeout: 200ms'),
