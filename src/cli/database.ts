@@ -6,14 +6,8 @@ import { type Address, Database } from '../extensions/postgres/database.ts';
 import { EmbeddedServerError } from '../extensions/postgres/embedded/host-process.ts';
 import { EmbeddedServer, type ServerOptions } from '../extensions/postgres/embedded/server.ts';
 import { findRunning } from '../extensions/postgres/embedded/find-running.ts';
-import {
-  checkUrl,
-  describeFailure,
-  explain,
-  isPassing,
-  makeContact,
-  unreachable,
-} from '../extensions/postgres/first-contact.ts';
+import { checkUrl } from '../extensions/postgres/database-url.ts';
+import { describeFailure, explain, isPassing, makeContact, unreachable } from '../extensions/postgres/first-contact.ts';
 import type { PostgresOptions } from '../extensions/postgres/options.ts';
 import { readSchemaState, tooNew, UNFINISHED_MOVE } from '../extensions/postgres/schema-state.ts';
 import { sqlstateOf } from '../extensions/postgres/sqlstate.ts';

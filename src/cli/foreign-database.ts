@@ -21,10 +21,9 @@ const QUESTION = `
 export async function refuseForeignDatabase({ values, process }: Call, config: Config): Promise<void> {
   const url = findPostgresOptions(config)?.url ?? '';
   if (url === '' || url !== process.env[VARIABLE] || values.list('config').length > 0) return;
-  const [{ Database }, { checkUrl }, { describeDatabase }] = await Promise.all([
+  const [{ Database }, { checkUrl, describeDatabase }] = await Promise.all([
     import('../extensions/postgres/database.ts'),
-    import('../extensions/postgres/first-contact.ts'),
-    import('../extensions/postgres/describe-database.ts'),
+    import('../extensions/postgres/database-url.ts'),
   ]);
   checkUrl(url);
   const database = new Database().use({ connectionString: url });

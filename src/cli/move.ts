@@ -2,9 +2,9 @@
 import { resolve } from 'node:path';
 import { UserError } from '../errors.ts';
 import { type Address, Database } from '../extensions/postgres/database.ts';
-import { describeDatabase } from '../extensions/postgres/describe-database.ts';
+import { checkUrl, describeDatabase } from '../extensions/postgres/database-url.ts';
 import { EmbeddedServer } from '../extensions/postgres/embedded/server.ts';
-import { checkRequirements, checkUrl } from '../extensions/postgres/first-contact.ts';
+import { checkRequirements } from '../extensions/postgres/first-contact.ts';
 import type { PostgresOptions } from '../extensions/postgres/options.ts';
 import { readSchemaState, UNFINISHED_MOVE } from '../extensions/postgres/schema-state.ts';
 import { move, undoMove } from '../extensions/postgres/transfer/move.ts';

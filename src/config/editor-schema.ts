@@ -16,6 +16,7 @@ const PATTERNS: Readonly<Record<string, string>> = {
   duration: '^(0|(\\d+(\\.\\d*)?(ns|us|µs|ms|s|m|h|d))+)$',
   byte_size: '^\\d+(\\.\\d+)? ?([KMGT]iB|[kKMGT]B|B)?$',
   endpoint: '^[^\\s/@]*:\\d{1,5}$',
+  http_url: '^([Hh][Tt][Tt][Pp][Ss]?://[^\\s#/?][^\\s#]*)?$',
   listen_endpoint: '^([^\\s/@]*:\\d{1,5}|unix:.*[^/].*|\\.{0,2}/.+)$',
 };
 /** A reference is allowed instead of any value. */

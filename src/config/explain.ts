@@ -109,6 +109,10 @@ const FORMAT_WORDS: Readonly<Record<string, readonly [what: string, hint: string
   port: ['a port', 'a number from 0 to 65535'],
   url: ['a URL', 'with its scheme, as https://example.com:4318'],
   uri: ['a URL', 'with its scheme, as https://example.com:4318'],
+  http_url: [
+    'a URL of HTTP',
+    'http:// or https://, a host and perhaps a port up to 65535, as https://example.com:4318',
+  ],
   date: ['a date', 'as 2027-01-31'],
   'date-time': ['a date', 'as 2027-01-31T00:00:00Z'],
 };

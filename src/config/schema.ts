@@ -1,11 +1,12 @@
 /**
  * The vocabulary of the options schemas on top of JSON Schema: `format: duration | byte_size | endpoint |
- * listen_endpoint | port | url | regex | re2`, `atLeast`/`atMost` in the unit of the format, `secret: true`. Values are
- * checked in written form (`5s`, `4MiB`), then converted to milliseconds and bytes. All functions here take schemas in
- * written form.
+ * listen_endpoint | port | url | http_url | regex | re2`, `atLeast`/`atMost` in the unit of the format, `secret: true`.
+ * Values are checked in written form (`5s`, `4MiB`), then converted to milliseconds and bytes. All functions here take
+ * schemas in written form.
  */
 import { parseMoment } from '../component/moment.ts';
 import { parseEndpoint, parseListenEndpoint } from '../component/endpoint.ts';
+import { isHttpUrl } from '../component/http-url.ts';
 import { expressionFault } from '../component/expression.ts';
 import type { Path } from './node.ts';
 import { parseByteSize, parseDuration } from './units.ts';
@@ -27,6 +28,8 @@ export const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   port: (text) => /^\d{1,5}$/u.test(text) && Number(text) <= 65_535,
   url: isUrl,
   uri: isUrl,
+  /** Empty text means no URL; `minLength` refuses it. */
+  http_url: (text) => text === '' || isHttpUrl(text),
   date: isDate,
   'date-time': isDate,
   /** Formats without a check; they are documentation for editors and readers. */

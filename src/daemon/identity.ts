@@ -1,7 +1,7 @@
 /** What distinguishes this daemon from others: process, version, configuration, folder and database. */
 import { resolve } from 'node:path';
 import type { Config } from '../config/config.ts';
-import { describeDatabase } from '../extensions/postgres/describe-database.ts';
+import { describeDatabase } from '../extensions/postgres/database-url.ts';
 import type { Identity } from '../service/telemetry/status.ts';
 import type { ReadFiles } from './config-files.ts';
 import { findPostgresOptions } from './configured-database.ts';

@@ -1,4 +1,5 @@
 /** The exporter's options: the schema and the type. The names are those of the Collector where they exist. */
+import type { OptionFault } from '../../component/component.ts';
 import { LONGEST_WAIT_MS } from '../../component/longest-wait.ts';
 import type { RetryOptions } from './retry.ts';
 
@@ -36,7 +37,7 @@ export interface OtlpHttpOptions {
 
 const DURATION = { type: 'integer', format: 'duration' } as const;
 const BYTES = { type: 'integer', format: 'byte_size' } as const;
-const URL = { type: 'string', pattern: '^(https?://.+)?$', default: '' } as const;
+const URL = { type: 'string', format: 'http_url', default: '' } as const;
 const FILE = { type: 'string', default: '' } as const;
 
 const RETRY_SCHEMA = {
@@ -133,7 +134,8 @@ export const OTLP_HTTP_SCHEMA = {
   properties: {
     endpoint: {
       type: 'string',
-      pattern: '^https?://.+$',
+      format: 'http_url',
+      minLength: 1,
       examples: ['http://127.0.0.1:14318'],
       description: 'Base URL; `/v1/traces`, `/v1/logs` or `/v1/metrics` is appended.',
     },
@@ -171,3 +173,25 @@ export const OTLP_HTTP_SCHEMA = {
     outbox: OUTBOX_SCHEMA,
   },
 } as const;
+
+const ENDPOINTS = ['endpoint', 'traces_endpoint', 'logs_endpoint', 'metrics_endpoint'] as const;
+
+/** The messages do not repeat an endpoint: it may hold a password. */
+export function endpointFaults(options: Pick<OtlpHttpOptions, (typeof ENDPOINTS)[number]>): readonly OptionFault[] {
+  const faults: OptionFault[] = ENDPOINTS.filter((option) => /^\w+:\/\/[^/?]*@/u.test(options[option])).map(
+    (option) => ({
+      option: [option],
+      severity: 'error',
+      message: 'credentials in an endpoint are not sent',
+      hint: 'Put them into headers: { authorization: "Basic …" }.',
+    }),
+  );
+  if (options.endpoint.includes('?'))
+    faults.push({
+      option: ['endpoint'],
+      severity: 'error',
+      message: 'a base URL has no query: the path of the signal is appended',
+      hint: 'Use traces_endpoint, logs_endpoint and metrics_endpoint.',
+    });
+  return faults;
+}

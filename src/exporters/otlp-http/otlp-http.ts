@@ -14,7 +14,7 @@ import { ChunkPool } from '../../pdata/chunk-pool.ts';
 import { encodeInSteps } from '../../pdata/encode-rows.ts';
 import { Delivery } from './delivery.ts';
 import { DeliveryMetrics } from './delivery-metrics.ts';
-import { OTLP_HTTP_SCHEMA, type OtlpHttpOptions } from './options.ts';
+import { endpointFaults, OTLP_HTTP_SCHEMA, type OtlpHttpOptions } from './options.ts';
 import { Sender } from './sender.ts';
 
 /** The interval of the check of the outbox's limits. */
@@ -144,5 +144,6 @@ export const otlpHttpExporter = defineExporter<OtlpHttpOptions>({
   requires: ['project', 'environment'],
   signals: ['traces', 'logs', 'metrics'],
   ledger: 'postgres',
+  check: endpointFaults,
   create: (options, host) => new OtlpHttpExporter(options, host),
 });

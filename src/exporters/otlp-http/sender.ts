@@ -42,10 +42,9 @@ export class Sender {
     this.#now = now;
   }
 
-  /** Checks the endpoints and reads the files that TLS needs. */
+  /** Reads the files that TLS needs. */
   async open(resolvePath: (path: string) => string): Promise<void> {
     const { tls, proxy_url: proxy, timeout } = this.#options;
-    for (const url of Object.values(this.#urls)) checkUrl(url);
     const connect = { ...(await connectOptions(tls, resolvePath)), timeout };
     // Loaded here, so that only a daemon that forwards loads the client.
     const { Agent, ProxyAgent } = await import('undici');
@@ -143,17 +142,6 @@ function urlsOf(options: OtlpHttpOptions): Readonly<Record<Signal, string>> {
     logs: options.logs_endpoint || `${base}/v1/logs`,
     metrics: options.metrics_endpoint || `${base}/v1/metrics`,
   };
-}
-
-/** The message never repeats the URL: it may contain a password. */
-function checkUrl(text: string): void {
-  if (!URL.canParse(text)) throw new UserError(`${text} is not a URL`, 'Write it as https://host:port.');
-  const { username, password } = new URL(text);
-  if (username === '' && password === '') return;
-  throw new UserError(
-    'credentials in an endpoint are not sent',
-    'Put them into headers: { authorization: "Basic …" }.',
-  );
 }
 
 async function connectOptions(tls: TlsOptions, resolvePath: (path: string) => string) {

@@ -1,6 +1,7 @@
 /** The options of the console: the schema, the type, and what the schema cannot express. */
 import { isIP } from 'node:net';
 import type { CheckPlace, OptionFault } from '../../component/component.ts';
+import { faultOfDatabaseUrl } from '../../component/database-url.ts';
 import { parseListenEndpoint } from '../../component/endpoint.ts';
 import { timerOption } from '../../component/longest-wait.ts';
 import type { Role } from '../../component/capabilities/people.ts';
@@ -43,7 +44,7 @@ export const CONSOLE_SCHEMA = {
     },
     public_url: {
       type: 'string',
-      pattern: '^(https?://[^/?#\\s]+)?$',
+      format: 'http_url',
       default: '',
       description:
         'The URL by which people reach the console, without a path, as https://sluice.example.com. Required behind a proxy that ends TLS.',
@@ -156,6 +157,9 @@ export const CONSOLE_SCHEMA = {
   },
 } as const;
 
+/** A scheme, a host and perhaps a port. */
+const ORIGIN = /^\w+:\/\/[^/?#@]+$/u;
+
 /** Whether only this machine can connect: a loopback address or a Unix domain socket. */
 function isLocal(text: string): boolean {
   const endpoint = parseListenEndpoint(text);
@@ -167,9 +171,10 @@ function isLocal(text: string): boolean {
 
 /** The faults of options that the schema admits. */
 export function checkConsole(options: ConsoleOptions, place: CheckPlace): readonly OptionFault[] {
-  const { endpoint, public_url: publicUrl, auth, tls } = options;
+  const { endpoint, public_url: publicUrl, auth, tls, query } = options;
   const certificates = tls === undefined ? [] : readCertificates(tls, place).faults;
   const faults: OptionFault[] = certificates.map(({ option, ...rest }) => ({ option: ['tls', option], ...rest }));
+  faults.push(...urlFaults(publicUrl, query.url));
   if (auth.mode === 'none' && !isLocal(endpoint))
     faults.push({
       option: ['auth', 'mode'],
@@ -193,6 +198,26 @@ export function checkConsole(options: ConsoleOptions, place: CheckPlace): readon
       hint: 'as 10.0.0.0/8 or ::1',
     });
   });
+  return faults;
+}
+
+function urlFaults(publicUrl: string, queryUrl: string): readonly OptionFault[] {
+  const faults: OptionFault[] = [];
+  if (publicUrl !== '' && !ORIGIN.test(publicUrl))
+    faults.push({
+      option: ['public_url'],
+      severity: 'error',
+      message: 'public_url has more than a scheme, a host and a port',
+      hint: 'Write it as https://sluice.example.com, without a user, a path or a final slash.',
+    });
+  const fault = queryUrl === '' ? null : faultOfDatabaseUrl(queryUrl);
+  if (fault !== null)
+    faults.push({
+      option: ['query', 'url'],
+      severity: 'error',
+      message: `the URL cannot be used: ${fault.message}`,
+      hint: fault.hint,
+    });
   return faults;
 }
 

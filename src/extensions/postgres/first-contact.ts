@@ -30,8 +30,6 @@ const FIRST_QUESTION = `
   SELECT current_setting('server_version_num')::int4 AS version, current_setting('transaction_read_only') = 'off' AS writable`;
 const READ_ONLY = '25006';
 const DEPENDED_ON = '2BP01';
-const URL_FORM = /^(?:postgres(?:ql)?:\/\/|socket:|\/)/;
-const INVALID_URL = 'ERR_INVALID_URL';
 /** Invalid authorization, and a database that does not exist. */
 const WRONG_ADDRESS = /^(?:28...|3D000)$/;
 const BROKEN_CONNECTION =
@@ -126,24 +124,6 @@ async function refusePooling(client: pg.Client, database: Database): Promise<voi
     'a pooler gives each transaction another session of the server, and Sluice needs one that lasts: it prepares statements, listens and holds locks',
     'Give extensions.postgres.url the address of the server itself, or set pool_mode = session for this database in PgBouncer.',
   );
-}
-
-/**
- * Throws a `UserError` when it cannot be the URL of a database. The message does not repeat the URL: it holds a
- * password.
- */
-export function checkUrl(url: string): void {
-  try {
-    if (!URL_FORM.test(url)) throw new Error('it does not begin with postgres://');
-    // Parses the address without connecting.
-    new pg.Client({ connectionString: url });
-  } catch (error) {
-    const reason = codeOf(error) === INVALID_URL ? 'it is not a valid URL' : describeFailure(error);
-    throw new UserError(
-      `extensions.postgres.url cannot be used: ${reason}`,
-      'Write it as postgres://user:password@host:5432/database, special characters of the password as %XX.',
-    );
-  }
 }
 
 export function isPassing(error: unknown): boolean {

@@ -3,7 +3,7 @@
  * own server in `data_dir`. With a URL, the daemon also starts while that database is away.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Host } from '../../component/component.ts';
+import type { Host, OptionFault } from '../../component/component.ts';
 import { ADMINISTRATION } from '../../component/capabilities/administration.ts';
 import { KEY_DIRECTORY } from '../../component/capabilities/key-directory.ts';
 import { defineExtension, type Extension } from '../../component/extension.ts';
@@ -19,7 +19,7 @@ import { Announcements } from './announcements.ts';
 import { type Address, Database } from './database.ts';
 import { EmbeddedServerError } from './embedded/host-process.ts';
 import { EmbeddedServer } from './embedded/server.ts';
-import { checkUrl, describeFailure, isPassing, makeContact } from './first-contact.ts';
+import { describeFailure, isPassing, makeContact } from './first-contact.ts';
 import { PostgresKeyDirectory } from './key-directory.ts';
 import { PostgresLedger } from './ledger/ledger.ts';
 import { type PostgresOptions, POSTGRES_SCHEMA } from './options.ts';
@@ -28,7 +28,7 @@ import { PostgresPeople } from './people.ts';
 import { PostgresPriceDirectory } from './price-directory.ts';
 import { Readers } from './reader.ts';
 import { SidePool } from './side-pool.ts';
-import { describeDatabase } from './describe-database.ts';
+import { checkUrl, describeDatabase, faultOfUrl } from './database-url.ts';
 import { DatabaseWatch } from './watch.ts';
 
 /** The interval and the batch size of the removal of expired markers. */
@@ -209,6 +209,14 @@ async function startEmbedded(server: EmbeddedServer): Promise<Address> {
   }
 }
 
+function urlFaults(url: string): readonly OptionFault[] {
+  const fault = url === '' ? null : faultOfUrl(url);
+  if (fault === null) return [];
+  return [
+    { option: ['url'], severity: 'error', message: `the URL cannot be used: ${fault.message}`, hint: fault.hint },
+  ];
+}
+
 export const postgresExtension = defineExtension<PostgresOptions>({
   type: 'postgres',
   summary: 'A PostgreSQL database by URL, or an embedded server; keeps the ledger and the API keys.',
@@ -218,5 +226,6 @@ export const postgresExtension = defineExtension<PostgresOptions>({
   schema: POSTGRES_SCHEMA,
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration's own syntax.
   example: 'url: "${env:DATABASE_URL:-}"',
+  check: ({ url }) => urlFaults(url),
   create: (options, host) => new PostgresExtension(options, host),
 });

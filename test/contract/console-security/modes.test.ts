@@ -113,6 +113,12 @@ t.test('the options that the schema admits and the console refuses', async (t) =
     t.match(faultsOf({ endpoint, auth: none })[0], { severity: 'error', option: ['auth', 'mode'] }, endpoint);
   t.match(faultsOf({ endpoint: '0.0.0.0:1' }), [{ severity: 'warning', option: ['endpoint'] }]);
   t.same(faultsOf({ endpoint: '0.0.0.0:1', public_url: 'https://x.example' }), []);
+  for (const url of ['https://x.example/', 'https://x.example/base', 'https://a:b@x.example', 'https://x.example?y'])
+    t.match(faultsOf({ public_url: url }), [{ severity: 'error', option: ['public_url'] }], url);
+  const reading = (url: string) => faultsOf({ query: { ...defaults.query, url } });
+  t.same(reading('postgres://reader@db/x'), []);
+  for (const url of ['mysql://db/x', 'postgres://db:99999/x', 'postgres://db/x?sslmode=verify'])
+    t.match(reading(url), [{ severity: 'error', option: ['query', 'url'] }], url);
   const trusting = (range: string) => ({
     auth: { ...defaults.auth, proxy: { ...defaults.auth.proxy, trusted: [range] } },
   });

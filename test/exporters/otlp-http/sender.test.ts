@@ -1,10 +1,10 @@
-/** Single attempts over real sockets: TLS, headers, and configuration errors found at the start. */
+/** Single attempts over real sockets: TLS, headers, and faults of the options. */
 import { createServer } from 'node:https';
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import type { OtlpHttpOptions } from '../../../src/exporters/otlp-http/options.ts';
+import { endpointFaults, type OtlpHttpOptions } from '../../../src/exporters/otlp-http/options.ts';
 import { Sender } from '../../../src/exporters/otlp-http/sender.ts';
 import { refuse, startRemote } from '../../support/fake-remote.ts';
 
@@ -121,9 +121,17 @@ t.test('an endless answer is not read to its end', async (t) => {
   t.match(attempt, { kind: 'refused', cause: '400', error: /^400 x{500}$/u });
 });
 
-t.test('configuration errors are found at the start, and passwords are not repeated', async (t) => {
-  await t.rejects(opened(t, { endpoint: 'http://a:secret@host' }), { message: /^credentials in an endpoint/u });
-  await t.rejects(opened(t, { endpoint: 'http://host:99999' }), { message: /is not a URL/u });
+t.test('endpoints that cannot be used are refused', async (t) => {
+  const faultsOf = (options: Partial<OtlpHttpOptions>) => endpointFaults({ ...OPTIONS, ...options });
+  t.same(faultsOf({ endpoint: 'https://host:4318/base', logs_endpoint: 'https://host/x?y=1@2' }), []);
+  t.match(faultsOf({ endpoint: 'http://a:b@host', metrics_endpoint: 'https://a@host/x' }), [
+    { option: ['endpoint'], message: /^credentials/u },
+    { option: ['metrics_endpoint'], message: /^credentials/u },
+  ]);
+  t.match(faultsOf({ endpoint: 'https://host/?token=1' }), [{ option: ['endpoint'], message: /no query/u }]);
+});
+
+t.test('an unreadable file is found at the start', async (t) => {
   const tls = { ...OPTIONS.tls, ca_file: 'nothing.pem' };
   await t.rejects(opened(t, { endpoint: 'http://host', tls }), { message: /tls.ca_file cannot be read: ENOENT/u });
 });

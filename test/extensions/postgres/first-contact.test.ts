@@ -6,7 +6,6 @@ import { UserError } from '../../../src/errors.ts';
 import { urlOf } from '../../../src/extensions/postgres/embedded/address.ts';
 import { Database } from '../../../src/extensions/postgres/database.ts';
 import {
-  checkUrl,
   describeFailure,
   type FirstContact,
   isPassing,
@@ -63,23 +62,6 @@ t.test('for a host with several addresses the first failure is reported', async 
     describeFailure(new AggregateError([failure('connect ECONNREFUSED ::1:5432')], '')),
     'connect ECONNREFUSED ::1:5432',
   );
-});
-
-t.test('an invalid URL is refused without being repeated', async (t) => {
-  for (const url of ['shop', 'localhost:5432/x', 'https://secret@db/x', 'postgres://u:sec/ret@host:x/db']) {
-    t.throws(
-      () => checkUrl(url),
-      { message: /^extensions\.postgres\.url cannot be used: (?!.*sec)/, hint: String },
-      url,
-    );
-  }
-  for (const url of [
-    'postgres://u:p@db:5432/x',
-    'postgresql://db/x?sslmode=require',
-    'postgres://u@localhost/x?host=%2Frun',
-  ]) {
-    t.doesNotThrow(() => checkUrl(url), url);
-  }
 });
 
 t.test('a user without the right to create the schema gets a remedy, and an existing schema suffices', async (t) => {

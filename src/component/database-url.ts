@@ -1,0 +1,39 @@
+/** The URL of a PostgreSQL database, as options take it. It holds a password: no message repeats it. */
+import { suggest } from './nearest.ts';
+
+export interface UrlFault {
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** Also the folder of a server's socket, in two forms. */
+const FORM = /^(?:postgres(?:ql)?:\/\/|socket:|\/)/;
+const FORM_HINT = 'Write it as postgres://user:password@host:5432/database, special characters of the password as %XX.';
+const HIGHEST_PORT = 65_535;
+const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
+
+/** Null for a URL that a client can read. */
+export function faultOfDatabaseUrl(text: string): UrlFault | null {
+  if (!FORM.test(text)) return { message: 'it does not begin with postgres://', hint: FORM_HINT };
+  if (!text.startsWith('postgres')) return null;
+  // In a password it would end the host.
+  if (text.includes('#')) return { message: 'it contains the character #', hint: 'Write it as %23.' };
+  const url = parse(text);
+  if (url === null) return { message: 'it is not a valid URL', hint: FORM_HINT };
+  const port = url.searchParams.get('port') ?? url.port;
+  if (port !== '' && !isPort(port)) return { message: `its port is not from 1 to ${HIGHEST_PORT}`, hint: FORM_HINT };
+  // The client takes an unknown mode for verify-full, which may not be what is meant.
+  const mode = url.searchParams.get('sslmode') ?? '';
+  if (mode === '' || SSL_MODES.includes(mode)) return null;
+  return { message: 'its sslmode is not known', hint: suggest(mode, SSL_MODES, 'modes') ?? FORM_HINT };
+}
+
+/** The host may be left out, also after a user. */
+function parse(text: string): URL | null {
+  const complete = [text, text.replace('@/', '@host/')].find((each) => URL.canParse(each));
+  return complete === undefined ? null : new URL(complete);
+}
+
+function isPort(text: string): boolean {
+  return /^\d{1,5}$/u.test(text) && Number(text) >= 1 && Number(text) <= HIGHEST_PORT;
+}

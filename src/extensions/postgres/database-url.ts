@@ -1,0 +1,38 @@
+/** Checks and describes the configured URL of the database. */
+import pg from 'pg';
+import { faultOfDatabaseUrl, type UrlFault } from '../../component/database-url.ts';
+import { UserError } from '../../errors.ts';
+
+/** Null for a URL that can be used. Reads the certificates that it names, and does not connect. */
+export function faultOfUrl(url: string): UrlFault | null {
+  return faultOfDatabaseUrl(url) ?? faultOfParameters(url);
+}
+
+function faultOfParameters(url: string): UrlFault | null {
+  try {
+    new pg.Client({ connectionString: url });
+    return null;
+  } catch (error) {
+    const { path, message } = error as NodeJS.ErrnoException;
+    return path === undefined
+      ? { message, hint: 'Correct the parameters after the question mark.' }
+      : { message: `${path}, which it names, cannot be read: ${message}`, hint: 'Check the path and its permissions.' };
+  }
+}
+
+/** Throws a `UserError` for a URL that cannot be used. */
+export function checkUrl(url: string): void {
+  const fault = faultOfUrl(url);
+  if (fault !== null) throw new UserError(`extensions.postgres.url cannot be used: ${fault.message}`, fault.hint);
+}
+
+/** Host, port and name. The URL is valid, or the text says so. */
+export function describeDatabase(url: string): string {
+  try {
+    const { host, port, database } = new pg.Client({ connectionString: url });
+    const place = host.startsWith('/') ? host : `${host}:${port}`;
+    return `${database ?? 'the default database'} at ${place}`;
+  } catch {
+    return 'an invalid URL';
+  }
+}

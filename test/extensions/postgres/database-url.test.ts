@@ -1,0 +1,82 @@
+// URLs of a database that are refused before anything connects, by every command and by `sluice validate`.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { COMPONENTS } from '../../../src/components.ts';
+import { CompiledSchemas } from '../../../src/config/compiled-schemas.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { checkUrl } from '../../../src/extensions/postgres/database-url.ts';
+
+const REFUSED: readonly (readonly [url: string, reason: RegExp])[] = [
+  ['shop', /does not begin with postgres/],
+  ['localhost:5432/x', /does not begin with postgres/],
+  ['https://secret@db/x', /does not begin with postgres/],
+  ['host=db dbname=x', /does not begin with postgres/],
+  ['postgres://u:sec/ret@host:x/db', /not a valid URL/],
+  ['postgres://u:secret@db:abc/x', /not a valid URL/],
+  ['postgres://u:secret@db:65536/x', /not a valid URL/],
+  ['postgres://u:secret@:5432/x', /not a valid URL/],
+  ['postgres://[::1/x', /not a valid URL/],
+  ['postgres://db1:5432,db2:5432/x', /not a valid URL/],
+  ['postgres://u:secret@db:0/x', /port is not from 1 to 65535/],
+  ['postgres://db/x?port=99999', /port is not from 1 to 65535/],
+  ['postgres://db/x?port=secret', /port is not from 1 to 65535/],
+  ['postgres://u:sec#ret@db/x', /the character #/],
+  ['postgres://db/x?sslmode=verify_full', /sslmode is not known/],
+  [
+    'postgres://db/x?sslmode=verify-full&sslrootcert=/absent/ca.crt',
+    /\/absent\/ca\.crt, which it names, cannot be read/,
+  ],
+];
+
+REFUSED.forEach(([url, reason], index) => {
+  t.test(`refused URL ${index} is not repeated: ${reason.source}`, async (t) => {
+    t.throws(
+      () => checkUrl(url),
+      { message: /^extensions\.postgres\.url cannot be used: (?!.*sec)/, hint: /^(?:Write|Check|did you mean)/ },
+      'by a command',
+    );
+    await t.rejects(load(t.testdir(), url), { message: reason }, 'in the configuration');
+    await t.rejects(load(t.testdir(), url), { message: /^(?!.*sec.?ret)/s }, 'and is not shown');
+  });
+});
+
+t.test('usual URLs are accepted', async (t) => {
+  for (const url of [
+    'postgres://u:p@db:5432/x',
+    'postgres://u:p%23%2F@db/x',
+    'postgresql://db/x?sslmode=verify-full',
+    'postgres://u@localhost/x?host=%2Frun',
+    'postgres://[::1]:5432/x',
+    'postgres://u:p@/x?host=%2Frun',
+    'postgres:///x',
+    '/run/postgresql x',
+  ]) {
+    t.doesNotThrow(() => checkUrl(url), url);
+    await t.resolves(load(t.testdir(), url), url);
+  }
+});
+
+/** Reads a configuration with this URL, as `sluice validate` does. */
+function load(folder: string, url: string): Promise<unknown> {
+  const file = join(folder, 'sluice.yaml');
+  writeFileSync(
+    file,
+    `
+extensions: { postgres: { url: ${JSON.stringify(url)} } }
+receivers: { otlp: { protocols: { http: {} } } }
+processors: { auth: {}, environment: {} }
+exporters: { postgres: {} }
+service:
+  extensions: [postgres]
+  pipelines: { traces: { receivers: [otlp], processors: [auth, environment], exporters: [postgres] } }
+`,
+  );
+  return loadConfig({
+    files: [file],
+    definitions: COMPONENTS,
+    environment: {},
+    workingDirectory: folder,
+    schemas: new CompiledSchemas(),
+  });
+}
