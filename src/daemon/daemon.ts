@@ -7,6 +7,7 @@ import { Capabilities } from '../component/capabilities/capability.ts';
 import { CONSOLE } from '../component/capabilities/console.ts';
 import { DAEMON_FACTS, type DaemonFacts } from '../component/capabilities/daemon-facts.ts';
 import { OWN_COMMANDS } from '../component/capabilities/own-commands.ts';
+import { PRICES, type Prices } from '../component/capabilities/prices.ts';
 import { REFUSED_REQUESTS } from '../component/capabilities/refused-requests.ts';
 import { ListeningSockets } from '../net/listener.ts';
 import { CompiledSchemas } from '../config/compiled-schemas.ts';
@@ -28,6 +29,7 @@ import { type ReadFiles, readFiles } from './config-files.ts';
 import { findEndpoint } from './endpoint.ts';
 import { findEmbeddedUrl } from './configured-database.ts';
 import { greet } from './first-start.ts';
+import { findRetention } from './retention.ts';
 import { IdleCollections } from './idle-collections.ts';
 import type { DaemonExitCode, DaemonHost } from './daemon-host.ts';
 import { identityOf } from './identity.ts';
@@ -221,13 +223,20 @@ export class Daemon {
   #facts(): DaemonFacts {
     const status = async (): Promise<Readonly<Record<string, unknown>>> => ({ ...(await this.#status()) });
     // The configuration in force changes with a reload.
-    const endpoint = (): string | null => findEndpoint(this.#files.config);
+    const config = (): Config => this.#files.config;
+    const prices = (): Prices | null => this.#capabilities.find(PRICES) ?? null;
     return {
       version: this.#host.version,
       workers: this.#workers?.count ?? 0,
       status,
       get endpoint() {
-        return endpoint();
+        return findEndpoint(config());
+      },
+      get keptFor() {
+        return findRetention(config());
+      },
+      get prices() {
+        return prices();
       },
     };
   }

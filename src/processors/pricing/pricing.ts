@@ -6,6 +6,7 @@ import { CACHE_COUNTING } from '../../component/capabilities/cache-counting.ts';
 import type { Capability } from '../../component/capabilities/capability.ts';
 import { type CostDerivation, DERIVATIONS, type Derivations } from '../../component/capabilities/derivations.ts';
 import { ownDialects } from '../../component/capabilities/own-dialects.ts';
+import { PRICES, type Prices } from '../../component/capabilities/prices.ts';
 import type { CheckPlace, Host, OptionFault } from '../../component/component.ts';
 import type { Counter } from '../../component/meter.ts';
 import { PRICE_DIRECTORY } from '../../component/capabilities/price-directory.ts';
@@ -78,6 +79,7 @@ class Pricing implements Processor {
       throw new UserError(problems.join('\n'), 'See the pricing section of docs/configuration.md.');
     }
     const books = this.#books;
+    offerPrices(books, this.#host);
     this.#stopListening = this.#host.capabilities.find(PRICE_DIRECTORY)?.onChange(() => books.outdate()) ?? null;
     await books.refresh();
   }
@@ -281,6 +283,20 @@ function sharedBooks(host: Host, options: PricingOptions, faults: Counter): Prom
   const books = PriceBook.load(options).then((book) => new PriceBooks(book, { directory, host, faults }));
   host.capabilities.offer(capability, books);
   return books;
+}
+
+/** The prices of the first processor are shown. */
+function offerPrices(books: PriceBooks, { capabilities, now }: Host): void {
+  if (capabilities.find(PRICES) !== undefined) return;
+  const prices: Prices = {
+    find(project, provider, model) {
+      const { card } = explainPrice(books.of(project), provider, model, emptyUsage(), now());
+      if (card === null) return null;
+      const { source, version, model: entry, effectiveFrom, evidence, rates } = card;
+      return { source, version, entry, effectiveFrom, evidence, rates };
+    },
+  };
+  capabilities.offer(PRICES, prices);
 }
 
 /** A capability for normalization, which reads token counts before this processor runs. */

@@ -80,6 +80,51 @@ export interface EnvironmentShape {
   readonly capture_content: boolean | null;
 }
 
+/**
+ * Whose price it is: stored for the project or for all, of the configuration, a shipped correction, the shipped list,
+ * or the list of a file.
+ */
+export type PriceSource = 'project' | 'all_projects' | 'configuration' | 'corrections' | 'bundled' | 'file';
+
+/** The price of a call that begins now, for small prompts in the standard tier of service. */
+export interface ModelPriceShape {
+  readonly source: PriceSource;
+  readonly version: string;
+  /** The id of the entry in its list. */
+  readonly entry: string;
+  /** Null: always. */
+  readonly effective_from: string | null;
+  /** What the entry states as its own source. */
+  readonly evidence: string | null;
+  /** USD per million tokens by kind of token: `input`, `cache_read`, `output` and others. */
+  readonly rates: Readonly<Partial<Record<string, string>>>;
+}
+
+/** An element of `GET …/prices` (`{items, known}`); `known`: whether this process knows prices. */
+export interface PriceShape {
+  readonly provider: string | null;
+  readonly model: string | null;
+  /** Among the newest 5,000 calls. */
+  readonly call_count: number;
+  readonly unpriced_count: number;
+  /** Calls whose sender states the cost. */
+  readonly stated_count: number;
+  /** What decided the newest cost that was computed. */
+  readonly price_id: string | null;
+  /** Null: none, or not known. */
+  readonly price: ModelPriceShape | null;
+}
+
+/** `GET …/retention`. Seconds; null: nothing is stored in PostgreSQL, or it is not known. */
+export interface RetentionShape {
+  readonly spans_seconds: number | null;
+  readonly logs_seconds: number | null;
+  readonly metrics_seconds: number | null;
+  /** Whether days are in an archive before they are dropped. */
+  readonly archived: boolean;
+  readonly oldest_trace_unix_nano: string | null;
+}
+
 /** An element of `GET /people` (`{items}`); also the answer of `POST /people` and `PATCH /people/{person}`. */
 export interface PersonShape {
   readonly id: string;

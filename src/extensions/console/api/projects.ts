@@ -13,7 +13,15 @@ import {
   readRoute,
 } from '../server/route.ts';
 import { countIn, requiredTextIn, textIn, wordIn } from './body-fields.ts';
-import type { DeletedTraceShape, EnvironmentShape, KeyShape, NewKeyShape, ProjectShape } from './management-shapes.ts';
+import type {
+  DeletedTraceShape,
+  EnvironmentShape,
+  KeyShape,
+  NewKeyShape,
+  ProjectShape,
+  RetentionShape,
+} from './management-shapes.ts';
+import { listPrices } from './prices.ts';
 
 const PLANS = ['free', 'paid'] as const;
 /** Environments of the newest traces are listed beside those with a setting. */
@@ -21,6 +29,7 @@ const RECENT_TRACES = 2000;
 const NEWEST_TRACES = `
   SELECT p.name, (SELECT max(t.first_ns)::text FROM sluice.traces t WHERE t.project = p.name) AS newest
   FROM unnest($1::text[]) AS p (name)`;
+const OLDEST_TRACE = 'SELECT min(first_ns)::text AS oldest FROM sluice.traces WHERE project = $1::text';
 const RECENT_ENVIRONMENTS = `
   SELECT DISTINCT environment FROM (
     SELECT environment FROM sluice.traces WHERE project = $1 ORDER BY first_ns DESC NULLS LAST LIMIT ${RECENT_TRACES}) recent`;
@@ -42,6 +51,20 @@ const projectShape = (project: ProjectRow, newest: string | null): ProjectShape 
   newest_trace_unix_nano: newest,
   created_at: project.createdAt?.toISOString() ?? null,
 });
+
+async function showRetention({ project, reader, daemon }: RequestContext) {
+  const [row] = await reader.query(OLDEST_TRACE, [project]);
+  const kept = daemon?.keptFor ?? null;
+  const seconds = (ms: number | undefined): number | null => (ms === undefined ? null : Math.round(ms / 1000));
+  const answer: RetentionShape = {
+    spans_seconds: seconds(kept?.spans),
+    logs_seconds: seconds(kept?.logs),
+    metrics_seconds: seconds(kept?.metrics),
+    archived: kept?.isArchived ?? false,
+    oldest_trace_unix_nano: (row?.['oldest'] ?? null) as string | null,
+  };
+  return json(answer);
+}
 
 async function createProject({ body, administration }: RequestContext) {
   const name = requiredTextIn(body, 'name');
@@ -120,6 +143,8 @@ export const PROJECT_ROUTES: readonly Route[] = [
   changeRoute('POST', `${PROJECT}/keys`, 'editor', createKey),
   changeRoute('DELETE', `${PROJECT}/keys/{key}`, 'editor', revokeKey),
   readRoute(`${PROJECT}/environments`, listEnvironments),
+  readRoute(`${PROJECT}/retention`, showRetention),
+  listPrices,
   changeRoute('PUT', `${PROJECT}/environments/{environment}`, 'editor', setEnvironment),
   changeRoute('DELETE', `${PROJECT}/traces/{trace}`, 'editor', deleteTrace),
 ];

@@ -1,15 +1,17 @@
-/** The settings of a project: keys, read tokens, environments, quota. */
+/** The settings of a project: keys, read tokens, environments, quota, retention, prices. */
 import type { JSX } from 'preact';
-import type { ProjectShape } from '../../../api/management-shapes.ts';
+import type { ProjectShape, RetentionShape } from '../../../api/management-shapes.ts';
+import { projectPath } from '../../data/api.ts';
 import { useAnswer } from '../../data/resource.ts';
 import { Name, Part } from '../../parts/basics.tsx';
 import { Loaded } from '../../parts/states.tsx';
 import { may } from '../../state/session.ts';
-import { exactly } from '../../text/figures.ts';
+import { exactly, plural } from '../../text/figures.ts';
 import { dateTime, msOf } from '../../text/time.ts';
 import { Environments } from './environments.tsx';
 import { NewProject, People } from './people.tsx';
 import { Keys } from './keys.tsx';
+import { Prices } from './prices.tsx';
 import { Tokens } from './tokens.tsx';
 
 export function ProjectPage({ project }: { project: string }): JSX.Element {
@@ -28,6 +30,7 @@ export function ProjectPage({ project }: { project: string }): JSX.Element {
       )}
       {may('editor') ? <Tokens project={project} /> : null}
       <Environments project={project} />
+      <Prices project={project} />
       {may('admin') ? <People project={project} /> : null}
       {may('admin') ? <NewProject /> : null}
     </div>
@@ -36,6 +39,7 @@ export function ProjectPage({ project }: { project: string }): JSX.Element {
 
 function Facts({ project }: { project: string }): JSX.Element {
   const projects = useAnswer<{ items: readonly ProjectShape[] }>('/projects');
+  const retention = useAnswer<RetentionShape>(projectPath(project, 'retention'));
   return (
     <Loaded of={projects}>
       {({ items }) => {
@@ -64,6 +68,7 @@ function Facts({ project }: { project: string }): JSX.Element {
               <dt>newest trace</dt>
               <dd>{newest === null ? 'none yet' : dateTime(msOf(newest), false)}</dd>
             </div>
+            <Kept retention={retention.data} />
             <div>
               <dt>created</dt>
               <dd>
@@ -76,3 +81,25 @@ function Facts({ project }: { project: string }): JSX.Element {
     </Loaded>
   );
 }
+
+/** How long records are kept, as configured. */
+function Kept({ retention }: { retention: RetentionShape | null }): JSX.Element | null {
+  if (retention === null) return null;
+  const { spans_seconds: spans, logs_seconds: logs, metrics_seconds: metrics, archived } = retention;
+  const { oldest_trace_unix_nano: oldest } = retention;
+  if (spans === null || logs === null || metrics === null) return null;
+  return (
+    <div>
+      <dt>kept</dt>
+      <dd>
+        spans {period(spans)}, logs {period(logs)}, metrics {period(metrics)}
+        {archived ? ', then in the archive' : ''}
+        {oldest === null ? '' : `; the oldest trace is of ${dateTime(msOf(oldest), false)}`}
+      </dd>
+    </div>
+  );
+}
+
+const DAY_SECONDS = 86_400;
+const period = (seconds: number): string =>
+  seconds % DAY_SECONDS === 0 ? plural(seconds / DAY_SECONDS, 'day') : plural(Math.round(seconds / 3600), 'hour');
