@@ -19,10 +19,16 @@ export async function fetchPublished(
 ): Promise<FileContents> {
   const key = keyOf(table.signal, day, job.id);
   await download(store, key, path);
-  const contents = await readFile(staging, path, key);
-  requireEqual(job.figures, contents.figures, `${key}, written earlier,`);
+  const contents = await readFile(staging, path, key).catch((error: unknown) => {
+    throw error instanceof DamagedFile ? new DamagedFile(error.message, BRING_BACK) : error;
+  });
+  requireEqual(job.figures, contents.figures, `${key}, written earlier,`, BRING_BACK);
   return contents;
 }
+
+const CHECK = 'Nothing was recorded, and nothing is dropped. Check the store and the memory, then run it again.';
+const BRING_BACK =
+  'Nothing was recorded, and nothing is dropped. Bring the file back and run it again; docs/archive.md says what to do when it is lost.';
 
 async function download(store: ObjectStore, key: string, path: string): Promise<void> {
   try {
@@ -36,8 +42,12 @@ async function download(store: ObjectStore, key: string, path: string): Promise<
 export const absentFile = ({ url }: Pick<ObjectStore, 'url'>, key: string): UserError =>
   new UserError(
     `${key} is not in ${url}`,
-    'Name the folder or bucket to which this database was archived before, or bring the file back.',
+    'Name the folder or bucket to which this database was archived before, or bring the file back; docs/archive.md says what to do when it is lost.',
   );
+
+/** A recorded file that another one depends on. */
+export const unreadableFile = (key: string, reason: string): DamagedFile =>
+  new DamagedFile(`${key} cannot be read: ${reason}`, BRING_BACK);
 
 export async function readFile(staging: Staging, path: string, key: string): Promise<FileContents> {
   try {
@@ -52,14 +62,14 @@ export async function readFile(staging: Staging, path: string, key: string): Pro
 
 /** A file, or the rows that were read, differ from PostgreSQL. Nothing is recorded. */
 export class DamagedFile extends UserError {
-  constructor(message: string) {
-    super(message, 'Nothing was recorded, and nothing is dropped. Check the store and the memory, then run it again.');
+  constructor(message: string, hint = CHECK) {
+    super(message, hint);
   }
 }
 
-export function requireEqual(wanted: Figures, found: Figures, what: string): void {
+export function requireEqual(wanted: Figures, found: Figures, what: string, hint = CHECK): void {
   const names = differences(wanted, found);
   if (names.length === 0) return;
   const list = names.map((name) => `${name}: ${found[name]} instead of ${wanted[name]}`);
-  throw new DamagedFile(`${what} differ from the database (${list.join(', ')})`);
+  throw new DamagedFile(`${what} differ from the database (${list.join(', ')})`, hint);
 }

@@ -69,13 +69,14 @@ export const exportCommand: Command = {
       let complete = false;
       try {
         const job = { call, what, as, period, output };
-        const rows = await withLake(call, reader, { columns: 'all' }, async (lake) => {
-          if (lake === null) return inSnapshot(reader, () => writeAll({ ...job, reader }));
-          await loadArchived(lake, job);
-          return writeAll({ ...job, reader: lake.reader });
+        await withLake(call, reader, { columns: 'all' }, async (lake) => {
+          if (lake !== null) await loadArchived(lake, job);
+          const write = () => writeAll({ ...job, reader: lake?.reader ?? reader });
+          const rows = await (lake === null ? inSnapshot(reader, write) : write());
+          // The file has what could be read.
+          complete = true;
+          if (path !== undefined) call.terminal.say(`${rows} ${what} in ${path}, ${formatBytes(output.bytes)}`);
         });
-        complete = true;
-        if (path !== undefined) call.terminal.say(`${rows} ${what} in ${path}, ${formatBytes(output.bytes)}`);
       } finally {
         await output.close(complete);
       }

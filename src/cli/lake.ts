@@ -17,9 +17,11 @@ import {
   type Wanted,
 } from '../archive/reading/archived-rows.ts';
 import type { ColumnChoice } from '../archive/reading/column-choice.ts';
+import { type LeftOut, reasonOfPart } from '../archive/reading/left-out.ts';
 import { COMBINED } from '../archive/reading/combined-tables.ts';
 import { makePartFiles } from '../archive/reading/part-files.ts';
-import { type PartScope, WaitingParts } from '../archive/reading/waiting-parts.ts';
+import { type PartScope, type WaitingPart, WaitingParts } from '../archive/reading/waiting-parts.ts';
+import { UserError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { readViews } from '../extensions/postgres/schema-state.ts';
 import { findObjectsOptions, keyOfObject, openPlace } from './archive-place.ts';
@@ -50,8 +52,29 @@ export const LAKE_SEARCH_OPTIONS = {
   since: { type: 'text', value: 'DURATION', description: 'Search archived days of this time only' },
 } as const satisfies Options;
 
+/**
+ * As `withReadableLake`. It rejects when `work` has shown what could be read and files were left out: the command then
+ * fails.
+ */
+export const withLake = <Result>(
+  call: Call,
+  reader: Reader,
+  choice: Pick<Context, 'columns'>,
+  work: (lake: Lake | null) => Promise<Result>,
+): Promise<Result> =>
+  withReadableLake(call, reader, choice, async (lake) => {
+    const result = await work(lake);
+    const count = lake?.leftOut.length ?? 0;
+    if (count > 0)
+      throw new UserError(
+        `the answer is incomplete: ${plural(count, 'file')} of the archive cannot be read`,
+        'Bring the files back. If an erasure has replaced them meanwhile, run the command again. docs/archive.md says what to do when they are lost.',
+      );
+    return result;
+  });
+
 /** Runs `work` within one snapshot of the database. Null: PostgreSQL has all records. */
-export async function withLake<Result>(
+export async function withReadableLake<Result>(
   call: Call,
   reader: Reader,
   choice: Pick<Context, 'columns' | 'mostPartBytes'>,
@@ -118,6 +141,7 @@ export class Lake {
   #opened: Opened | null = null;
   #unread: Unread | null = null;
   #leftNs: bigint | null = null;
+  readonly #leftOut: LeftOut[] = [];
   readonly #requests = { parts: 0, bytes: 0 };
 
   constructor(context: Context, files: readonly ArchivedFile[]) {
@@ -144,7 +168,7 @@ export class Lake {
     if (opened === null) return;
     const { duck, store, folder } = opened;
     const { columns } = this.#context;
-    const work = { source: { store, keyOf: keyOfObject }, duck, folder, columns };
+    const work = { source: { store, keyOf: keyOfObject }, duck, folder, columns, leaveOut: this.#leaveOutParts(store) };
     const made = await makePartFiles(work, parts, waiting.scope.traces);
     // Files of the lake come first.
     this.#files = [...this.#files, ...made].sort((a, b) => (a.day < b.day ? 1 : a.day > b.day ? -1 : 0));
@@ -171,6 +195,11 @@ export class Lake {
   /** The arrival of the newest request that was left out, in nanoseconds; null: none was. */
   get leftNs(): bigint | null {
     return this.#leftNs;
+  }
+
+  /** Files and objects that are lost or damaged. */
+  get leftOut(): readonly LeftOut[] {
+    return this.#leftOut;
   }
 
   /** Queries see the rows that were loaded before the last `complete`. */
@@ -230,12 +259,27 @@ export class Lake {
     const { days, files, bytes } = rows.figures;
     const { parts, bytes: partBytes } = this.#requests;
     const { terminal } = this.#context.call;
-    if (files > 0 || parts === 0)
+    if (files > 0)
       terminal.say(
         `Read ${plural(days, 'archived day')}: ${formatBytes(bytes)} of ${plural(files, 'file')} in ${store.url}.`,
       );
     if (parts > 0)
       terminal.say(`Read ${plural(parts, 'request')} in objects: ${formatBytes(partBytes)} in ${store.url}.`);
+  }
+
+  #leaveOutParts =
+    (store: ObjectStore) =>
+    async (error: unknown, parts: readonly WaitingPart[]): Promise<void> => {
+      const reason = await reasonOfPart(error, store);
+      for (const { objectId, codec, arrivedNs } of parts)
+        this.#leaveOutFile(store, { name: keyOfObject(objectId, codec), reason, untilNs: arrivedNs + 1n });
+    };
+
+  /** A file is named once, an object with several parts too. */
+  #leaveOutFile({ url }: ObjectStore, file: LeftOut): void {
+    if (this.#leftOut.some(({ name }) => name === file.name)) return;
+    this.#leftOut.push(file);
+    this.#context.call.terminal.say(`${file.name} in ${url} is left out: ${file.reason}`);
   }
 
   async #rowsFor({ files }: Wanted): Promise<ArchivedRows | null> {
@@ -264,7 +308,8 @@ export class Lake {
       if (!(error instanceof MissingPackage)) throw error;
       return this.#refuse(files, error.message, error.hint ?? '');
     }
-    const rows = await ArchivedRows.open({ session, store, duck, folder, columns }, await readViews());
+    const leaveOut = (file: LeftOut): void => this.#leaveOutFile(store, file);
+    const rows = await ArchivedRows.open({ session, store, duck, folder, columns, leaveOut }, await readViews());
     return { rows, duck, store, folder };
   }
 

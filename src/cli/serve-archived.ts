@@ -5,6 +5,9 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { ColumnChoice } from '../archive/reading/column-choice.ts';
+import type { LeftOut } from '../archive/reading/left-out.ts';
+import { UserError } from '../errors.ts';
+import { StoreError } from '../object-store/object-store.ts';
 import type { PostgresReader } from '../component/capabilities/postgres-reader.ts';
 import { Administration } from '../extensions/postgres/administration.ts';
 import type { Database } from '../extensions/postgres/database.ts';
@@ -13,17 +16,19 @@ import { DatabaseApi } from '../extensions/console/mcp/database-api.ts';
 import { ConsoleError } from '../extensions/console/errors.ts';
 import { ApiFault } from '../extensions/console/mcp/tool.ts';
 import type { ArchivedAnswer, ArchivedQuestion, WholeReply } from '../extensions/console/server/archive-readers.ts';
-import type { Reply } from '../extensions/console/server/route.ts';
+import type { LeftOutFiles, Reply } from '../extensions/console/server/route.ts';
 import { textOf } from '../extensions/console/server/sending.ts';
 import type { Call, ExitCode } from './command.ts';
-import { type Lake, type Unread, withLake } from './lake.ts';
+import { type Lake, type Unread, withReadableLake } from './lake.ts';
 import { type Reader, rowsByCursor, withReader } from './reader.ts';
+import { plural } from './view/format.ts';
 
 const BY = { id: null, name: 'the console' } as const;
 /** Of a reply. Larger ones are for the commands. */
 const MOST_BYTES = 32 * 1024 * 1024;
 /** Compressed bytes of objects that are read for an answer, so that it comes in time. */
 const MOST_PART_BYTES = 32 * 1024 * 1024;
+const BRING_BACK = 'Bring the file back; docs/archive.md says what to do when it is lost.';
 
 export interface ArchivedWork {
   readonly columns: ColumnChoice;
@@ -34,14 +39,17 @@ export interface ArchivedWork {
 /** Until the input ends. */
 export const serveArchived = (call: Call, { columns, load }: ArchivedWork): Promise<ExitCode> =>
   withReader(call, (reader, database) =>
-    withLake<ExitCode>(call, reader, { columns, mostPartBytes: MOST_PART_BYTES }, async (lake) => {
+    withReadableLake<ExitCode>(call, reader, { columns, mostPartBytes: MOST_PART_BYTES }, async (lake) => {
       const { stdin, stdout } = call.process;
       if (lake === null) await reader.query('BEGIN READ ONLY');
-      const archivedFrom = lake === null ? null : latestOf(await load(lake), lake.leftNs);
-      const serving = { database, reader: cursorReader(lake?.reader ?? reader), archivedFrom };
+      const loaded = lake === null ? null : await load(lake).catch(failureOf);
+      const failure = loaded instanceof Failure ? loaded : null;
+      const archivedFrom = lake === null || loaded instanceof Failure ? null : latestOf(loaded, lake.leftNs);
+      const leftOut = lake === null ? null : leftOutOf(lake.leftOut);
+      const serving = { database, reader: cursorReader(lake?.reader ?? reader), archivedFrom, leftOut };
       for await (const line of createInterface({ input: stdin })) {
         const question = JSON.parse(line) as ArchivedQuestion;
-        const unread = lake?.unread ?? null;
+        const unread = failure ?? lake?.unread ?? null;
         const answer = unread === null ? await answerOf(serving, question) : refusalOf(unread);
         if (!stdout.write(`${JSON.stringify(answer)}\n`)) await once(stdout, 'drain');
       }
@@ -49,12 +57,38 @@ export const serveArchived = (call: Call, { columns, load }: ArchivedWork): Prom
     }),
   );
 
+/** What was wanted could not be loaded. */
+class Failure implements Unread {
+  readonly why: string;
+  readonly hint: string;
+
+  constructor({ message }: Error, hint: string | null) {
+    this.why = message;
+    this.hint = hint ?? 'Try again soon. The log of the daemon has more.';
+  }
+}
+
+/** Of the store, or one that the operator can correct. */
+function failureOf(error: unknown): Failure {
+  if (error instanceof StoreError) return new Failure(error, null);
+  if (error instanceof UserError) return new Failure(error, error.hint);
+  throw error;
+}
+
 const latestOf = (a: bigint | null, b: bigint | null): bigint | null => (a === null || (b !== null && b > a) ? b : a);
+
+function leftOutOf(files: readonly LeftOut[]): LeftOutFiles | null {
+  const [first, ...others] = files;
+  if (first === undefined) return null;
+  const more = others.length === 0 ? '' : `, and ${plural(others.length, 'other file')}`;
+  const untilNs = files.reduce((latest, file) => (file.untilNs > latest ? file.untilNs : latest), first.untilNs);
+  return { untilNs, why: `The archive cannot read ${first.name}: ${first.reason}${more}.` };
+}
 
 const refusalOf = ({ why, hint }: Unread): ArchivedAnswer => ({
   refusal: {
     code: 'archive_unavailable',
-    message: `The archive, which may have what is asked for, cannot be read: ${why}.`,
+    message: `The archive, which may have what is asked for, cannot be read: ${why.replace(/\.$/u, '')}.`,
     hint,
   },
 });
@@ -63,20 +97,24 @@ interface Serving {
   readonly database: Database;
   readonly reader: PostgresReader;
   readonly archivedFrom: bigint | null;
+  readonly leftOut: LeftOutFiles | null;
 }
 
 /** Rejects for a fault that may have ended the transaction. */
 async function answerOf(
-  { database, reader, archivedFrom }: Serving,
+  { database, reader, archivedFrom, leftOut }: Serving,
   { path, headers, projects, seesContent }: ArchivedQuestion,
 ): Promise<ArchivedAnswer> {
   const administration = new Administration(database, BY);
   const people = new PostgresPeople(database);
-  const api = new DatabaseApi({ reader, administration, people, projects, seesContent, archivedFrom });
+  const api = new DatabaseApi({ reader, administration, people, projects, seesContent, archivedFrom, leftOut });
+  const left = leftOut === null ? {} : { left_out: leftOut.why };
   try {
-    return { reply: await api.reply(path, wholeOf, headers) };
+    return { reply: await api.reply(path, wholeOf, headers), ...left };
   } catch (error) {
     if (!(error instanceof ApiFault)) throw error;
+    // What is not found may be in a file that is left out.
+    if (error.code === 'not_found' && leftOut !== null) return refusalOf({ why: leftOut.why, hint: BRING_BACK });
     const { code, message, hint } = error;
     return { refusal: { code, message, hint } };
   }

@@ -4,7 +4,7 @@ import { UserError } from '../errors.ts';
 import { loadNewest } from './archived-list.ts';
 import { findObjectsOptions } from './archive-place.ts';
 import { countedUsageOf, TRACE_JOINS } from '../extensions/console/api/trace-rows.ts';
-import type { Call, Command } from './command.ts';
+import type { Call, Command, ExitCode } from './command.ts';
 import { FILTER_OPTION, filterConditions } from './filter-option.ts';
 import { environmentOf, FILTER_OPTIONS, Parameters, traceConditions } from './filters.ts';
 import { LAKE_OPTION, withLake } from './lake.ts';
@@ -144,21 +144,19 @@ export const tracesCommand: Command = {
         return follow(reader, call);
       }
       const columns = values.flag('search') || values.flag('filter') ? 'all' : 'figures';
-      let isUnread = false;
-      const rows = await withLake(call, reader, { columns }, async (lake) => {
-        if (lake === null) return readTraces(reader, values, { since, limit });
-        const read = () => readTraces(lake.reader, values, { since, limit });
+      return withLake<ExitCode>(call, reader, { columns }, async (lake) => {
+        const read = () => readTraces(lake?.reader ?? reader, values, { since, limit });
         const project = values.text('project') ?? null;
-        await loadNewest(lake, { project, since, limit }, async () =>
-          (await read()).map(({ time_ns }) => BigInt(time_ns)),
-        );
-        isUnread = lake.unread !== null;
-        return read();
+        const readTimes = async () => (await read()).map(({ time_ns }) => BigInt(time_ns));
+        if (lake !== null) await loadNewest(lake, { project, since, limit }, readTimes);
+        const rows = await read();
+        const isUnread = lake !== null && lake.unread !== null;
+        if (values.flag('json')) terminal.print(asJson(rows.map(asData)));
+        else if (rows.length === 0 && isUnread)
+          terminal.print('No traces in PostgreSQL match, and others are not read.');
+        else terminal.print(describe(rows, terminal, nowMs));
+        return 0;
       });
-      if (values.flag('json')) terminal.print(asJson(rows.map(asData)));
-      else if (rows.length === 0 && isUnread) terminal.print('No traces in PostgreSQL match, and others are not read.');
-      else terminal.print(describe(rows, terminal, nowMs));
-      return 0;
     });
   },
 };

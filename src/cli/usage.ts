@@ -2,7 +2,7 @@
 import { LATEST_NS } from '../component/moment.ts';
 import { loadUsage } from './archived-range.ts';
 import { nameText } from '../extensions/console/api/texts.ts';
-import type { Command } from './command.ts';
+import type { Command, ExitCode } from './command.ts';
 import { LAKE_OPTION, withLake } from './lake.ts';
 import { sumCosts } from '../pdata/cost-sum.ts';
 import { formatCost, formatCount, plural, UNKNOWN } from './view/format.ts';
@@ -88,21 +88,21 @@ export const usageCommand: Command = {
     if (group === undefined) throw new UsageError(`--by takes ${[...GROUPS.keys()].join(', ')}, not "${by}"`);
     const filter = filterOf(values, group.columns);
     const range = { since: sinceOf(values, Date.now()), until: null, project: values.text('project') ?? null };
-    return withReader(call, async (reader) => {
-      const { rows, unpriced } = await withLake(call, reader, { columns: 'figures' }, async (lake) => {
+    const isJson = values.flag('json');
+    return withReader(call, (reader) =>
+      withLake<ExitCode>(call, reader, { columns: 'figures' }, async (lake) => {
         if (lake !== null) await loadUsage(lake, range, filter.hasOwners);
-        return readUsage(lake?.reader ?? reader, group, filter);
-      });
-      const isJson = values.flag('json');
-      const stored = isJson || values.flag('kept') ? await readStoredData(reader) : null;
-      if (isJson) {
-        const usage = rows.map(({ names, ...sums }) => ({ ...names, ...sums }));
-        terminal.print(asJson({ by, usage, total: sumUp(rows), unpriced, kept: stored }));
-      } else {
-        terminal.print(describe(group.columns, rows, unpriced, stored, terminal));
-      }
-      return 0;
-    });
+        const { rows, unpriced } = await readUsage(lake?.reader ?? reader, group, filter);
+        const stored = isJson || values.flag('kept') ? await readStoredData(reader) : null;
+        if (isJson) {
+          const usage = rows.map(({ names, ...sums }) => ({ ...names, ...sums }));
+          terminal.print(asJson({ by, usage, total: sumUp(rows), unpriced, kept: stored }));
+        } else {
+          terminal.print(describe(group.columns, rows, unpriced, stored, terminal));
+        }
+        return 0;
+      }),
+    );
   },
 };
 

@@ -138,5 +138,5 @@ t.test('archived days that cannot be read are named, and the command shows what 
   t.match(unplaced, { code: 0, out: /span 60/u });
   t.match(unplaced.err, /^Archived days \([\d-]+\) are not read: .*\n {2}hint: Name it with --lake DIR\.\n$/u);
   t.match(await sluice('trace', recent.id, '--lake', 'to'), { code: 0, err: /^Read 1 archived day/u });
-  t.match(await sluice('trace', recent.id, '--lake', 'elsewhere'), { code: 1, err: /job-\d+\.parquet is not in/u });
+  t.match(await sluice('trace', recent.id, '--lake', 'elsewhere'), { code: 1, err: /there is no archive in/u });
 });

@@ -2,6 +2,8 @@
  * What the reading commands print must not depend on where the records are: in the tables, in objects, or in the files
  * that compactions publish of them.
  */
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import type { Step } from '../../src/archive/archive-day.ts';
@@ -145,6 +147,38 @@ t.test('every value is read back from objects, while they are published, and fro
   await scene.run();
   await requireSame(t, scene, all, wanted);
   t.match(await call(['trace', story.traceId], { folder: scene.commands }), { err: /^Read 1 archived day: / });
+});
+
+t.test('an object that is lost or damaged is left out, and named once', async (t) => {
+  const scene = await startCompaction(t, 'objects', PROCESSORS);
+  const names = async (): Promise<readonly string[]> => {
+    const { out } = await call(['export'], { folder: scene.commands });
+    return out.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line).name]));
+  };
+  for (const name of ['first', 'second']) await sendSpans(scene, [aSpan({ name })]);
+  t.same([...(await names())].sort(), ['first', 'second']);
+  const [key = ''] = scene.files('objects');
+  const path = join(scene.lake, key);
+  const whole = readFileSync(path);
+  const damaged = Buffer.from(whole);
+  damaged[whole.length - 6] = (damaged[whole.length - 6] ?? 0) ^ 0xff;
+  const damages: readonly (readonly [damage: () => void, reason: RegExp])[] = [
+    [() => rmSync(path), /it is not there/u],
+    [() => writeFileSync(path, whole.subarray(0, 20)), /the object is shorter/u],
+    [() => writeFileSync(path, ''), /has 0 bytes/u],
+    [() => writeFileSync(path, damaged), /is left out: \S/u],
+  ];
+  for (const [damage, reason] of damages) {
+    damage();
+    const { code, out, err } = await call(['export'], { folder: scene.commands });
+    t.equal(code, 1);
+    t.equal(out.split('\n').length, 2, 'the other record');
+    t.match(err, reason);
+    t.equal(err.split(`${key} in `).length, 2, err);
+    t.match(err, /error: the answer is incomplete: 1 file of the archive cannot be read/u);
+    writeFileSync(path, whole);
+  }
+  t.equal((await names()).length, 2);
 });
 
 longTest('a span that is sent again in other bytes is shown once, wherever both are', async (t) => {

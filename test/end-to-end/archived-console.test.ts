@@ -1,6 +1,6 @@
 /** The API of a trace answers the same when its day was archived and dropped, from a process that reads the lake. */
 import { spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t from 'tap';
@@ -212,6 +212,32 @@ t.test('lists and sums of PostgreSQL alone say from which time on they are compl
     const usual = JSON.parse((await ask(`/projects/shop/${path}from=${since(8)}`)).text);
     t.notOk('complete_from' in usual, path);
   }
+});
+
+t.test('what is in a file that is lost is left out, and the answer says so', async (t) => {
+  const day = new Date(CLOSED_MS + 2 * DAY_MS).toISOString().slice(0, 10);
+  const key = scene.files().find((name) => name.startsWith(`lake/spans/day=${day}`)) ?? '';
+  const path = join(scene.lake, key);
+  renameSync(path, `${path}.away`);
+  t.teardown(() => renameSync(`${path}.away`, path));
+  const lost = {
+    complete_from: String(BigInt(CLOSED_MS + 3 * DAY_MS) * 1_000_000n),
+    unread: `The archive cannot read ${key}: it is not there.`,
+  };
+  const from = BigInt(CLOSED_MS - 31 * DAY_MS) * 1_000_000n;
+  const list = JSON.parse((await ask(`/projects/shop/traces?from=${from}&archived=true`)).text);
+  t.match(list, lost);
+  t.ok(list.items.length > 0, 'days before and after the file are listed');
+  t.match(JSON.parse((await ask(`/projects/shop/usage?from=${from}&to=${USAGE_TO}`)).text), lost);
+  for (const archived of ['auto', 'true']) {
+    const { status, text } = await ask(`/projects/shop/export?from=${from}&archived=${archived}`);
+    t.equal(status, 503, `a file cannot say what it does not have: ${archived}`);
+    t.match(JSON.parse(text), { error: { code: 'archive_unavailable', message: lost.unread } });
+  }
+  t.equal((await ask(`/projects/shop/export?from=${from}&archived=false`)).status, 200);
+  const recent = JSON.parse((await ask(`/projects/shop/traces?from=${lost.complete_from}&archived=true`)).text);
+  t.notOk('unread' in recent, 'a range after the file is complete');
+  await daemon.until('an answer of archived days is incomplete');
 });
 
 t.test('without its claim a trace is searched', async (t) => {

@@ -16,13 +16,14 @@ import { join } from 'node:path';
 import type { Query } from '../../component/capabilities/postgres.ts';
 import { type ArchivedFile, removeLeftOver, storeFile, type Work } from '../archive-day.ts';
 import { lockArchive, unlockArchive } from '../archive.ts';
-import { absentFile, DamagedFile } from '../archived-file.ts';
+import { absentFile, DamagedFile, unreadableFile } from '../archived-file.ts';
 import { finishErasures } from '../erasure.ts';
 import { expireFiles } from '../expiry.ts';
 import { keyOf, plan, type Publication } from '../lake-jobs.ts';
 import { conditionOf, LAKE_TABLES, type LakeTable } from '../lake-table.ts';
 import { recordPlace } from '../reading/archived-files.ts';
-import { copyParts } from '../reading/partial-file.ts';
+import { reasonOf } from '../reading/left-out.ts';
+import { copyParts, requireReadable } from '../reading/partial-file.ts';
 import { conditionOf as erasureOf, readErasures } from '../requested-erasures.ts';
 import { Staging } from '../staging.ts';
 import { LEFTOVER_MS, StoreError } from '../../object-store/object-store.ts';
@@ -117,7 +118,7 @@ async function stageParts(
   const path = join(work.folder, 'parts.ndjson');
   try {
     const report = (rows: number): void => work.report('copy', { table, day: 'objects' }, rows);
-    const lines = await copyLines(work, parts, { path, report });
+    const lines = await copyLines(work, parts, { path, report, leaveOut: refuse });
     await staging.load(lineQuery(table, path, lines.longestLine), lines.bytes);
     requireProjects(parts, await staging.projects());
     const erasures = await readErasures(work.session.query);
@@ -126,6 +127,9 @@ async function stageParts(
     await rm(path, { force: true });
   }
 }
+
+/** All parts are published, or none. */
+const refuse = (error: unknown): Promise<never> => Promise.reject(error);
 
 /** Each project has as many rows as its requests committed. */
 function requireProjects(parts: readonly Part[], found: ReadonlyMap<string, number>): void {
@@ -185,9 +189,10 @@ async function copyKeys(
   try {
     const columns = new Set(table.identity);
     const need = { project: null, traces: null, columns, compared: new Set<string>() };
-    await copyParts({ store, key, bytes, count: () => undefined }, need, { duck, path });
+    await requireReadable(duck, await copyParts({ store, key, bytes, count: () => undefined }, need, { duck, path }));
   } catch (error) {
-    throw error instanceof StoreError && error.fault === 'absent' ? absentFile(store, key) : error;
+    if (error instanceof StoreError && error.fault === 'absent') throw absentFile(store, key);
+    throw unreadableFile(key, await reasonOf(error, store, { key, bytes }));
   }
 }
 

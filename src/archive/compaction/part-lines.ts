@@ -29,23 +29,37 @@ export interface CopiedLines {
   readonly longestLine: number;
 }
 
-/** Writes a new file. `parts`: ordered by object and place. `report`: with the rows copied so far. */
-export async function copyLines(
+interface Copying<P extends Part> {
+  readonly path: string;
+  /** With the rows copied so far. */
+  report(rows: number): void;
+  /** Called for parts that cannot be read. They are left out unless it rejects. */
+  leaveOut(error: unknown, parts: readonly P[]): Promise<void>;
+}
+
+/** Writes a new file. `parts`: ordered by object and place. */
+export async function copyLines<P extends Part>(
   source: PartSource,
-  parts: readonly Part[],
-  { path, report }: { readonly path: string; readonly report: (rows: number) => void },
+  parts: readonly P[],
+  { path, report, leaveOut }: Copying<P>,
 ): Promise<CopiedLines> {
-  const file = await open(path, 'wx', 0o600);
+  const file = await open(path, 'ax', 0o600);
   const copied = { rows: 0, bytes: 0, longestLine: 0 };
   try {
     for (const group of adjacent(parts)) {
-      const bytes = await readGroup(source, group);
+      const bytes = await readGroup(source, group).catch((error: unknown) => leaveOut(error, group));
+      if (bytes === undefined) continue;
       let at = 0;
       for (const part of group) {
-        const lines = await copyPart(file, part, bytes.subarray(at, at + part.bytes)).catch((error: unknown) => {
-          throw damaged(error, source, part);
-        });
+        const lines = await copyPart(file, part, bytes.subarray(at, at + part.bytes)).catch((error: unknown) =>
+          leaveOut(damaged(error, source, part), [part]),
+        );
         at += part.bytes;
+        if (lines === undefined) {
+          // Its first rows may have been written.
+          await file.truncate(copied.bytes);
+          continue;
+        }
         copied.rows += lines.rows;
         copied.bytes += lines.bytes;
         copied.longestLine = Math.max(copied.longestLine, lines.longestLine);
@@ -59,8 +73,8 @@ export async function copyLines(
 }
 
 /** Parts of one object with nothing between them. */
-function* adjacent(parts: readonly Part[]): Generator<readonly [Part, ...Part[]]> {
-  let group: [Part, ...Part[]] | null = null;
+function* adjacent<P extends Part>(parts: readonly P[]): Generator<readonly [P, ...P[]]> {
+  let group: [P, ...P[]] | null = null;
   let length = 0;
   for (const part of parts) {
     const last = group?.at(-1);
@@ -85,8 +99,7 @@ async function readGroup(source: PartSource, group: readonly [Part, ...Part[]]):
     if (bytes.length < length) throw new DamagedPart(source, first, 'the object is shorter');
     return bytes;
   } catch (error) {
-    if (error instanceof StoreError && error.fault === 'absent')
-      throw new DamagedPart(source, first, 'it is not there');
+    if (error instanceof StoreError && error.fault === 'absent') throw new DamagedPart(source, first, ABSENT);
     if (error instanceof StoreError && error.fault === 'invalid') throw new DamagedPart(source, first, error.message);
     throw error;
   }
@@ -129,13 +142,22 @@ class WrongRows extends Error {
   }
 }
 
+const ABSENT = 'it is not there';
+
 /** A part is not what its request stored. Nothing of its compaction is published. */
 export class DamagedPart extends UserError {
-  constructor({ store, keyOf }: PartSource, { objectId, codec, firstByte }: Part, reason: string) {
+  readonly why: string;
+
+  constructor({ store, keyOf }: PartSource, { objectId, codec, firstByte }: Part, why: string) {
     super(
-      `the part at byte ${firstByte} of ${keyOf(objectId, codec)} in ${store.url} cannot be read: ${reason}`,
+      `the part at byte ${firstByte} of ${keyOf(objectId, codec)} in ${store.url} cannot be read: ${why}`,
       `Nothing of its compaction is published. Bring the object back and run the command again. If it is lost, its records are lost: delete the rows of sluice.parts with object_id = '\\x${objectId}'.`,
     );
+    this.why = why;
+  }
+
+  get isAbsent(): boolean {
+    return this.why === ABSENT;
   }
 }
 

@@ -8,17 +8,19 @@ import { join } from 'node:path';
 import type { Query } from '../../component/capabilities/postgres.ts';
 import { UserError } from '../../errors.ts';
 import { type Duck, literal, quoted } from '../duckdb.ts';
-import type { LakeSignal } from '../lake-table.ts';
+import { DAY_MS, type LakeSignal, tableOf } from '../lake-table.ts';
 import { conditionOf as erasureOf, type Erasure, readErasures } from '../requested-erasures.ts';
-import { type ObjectStore, StoreError } from '../../object-store/object-store.ts';
+import type { ObjectStore } from '../../object-store/object-store.ts';
 import { type ArchivedFile, archivedFiles } from './archived-files.ts';
 import { type ColumnChoice, isRead } from './column-choice.ts';
 import { combined, completeTables, createTables } from './combined-tables.ts';
+import { BrokenFile, type LeftOut, reasonOf } from './left-out.ts';
 import {
   type ColumnValue,
   conditionOfTraces,
   copyParts,
   type Need,
+  overCopy,
   type PartialFile,
   type TraceRange,
 } from './partial-file.ts';
@@ -40,6 +42,8 @@ export interface ArchiveWork {
   /** A folder for temporary files. */
   readonly folder: string;
   readonly columns: ColumnChoice;
+  /** Called once for each file that cannot be read. */
+  leaveOut(file: LeftOut): void;
 }
 
 /** Which rows of which files are wanted. */
@@ -79,6 +83,8 @@ export class ArchivedRows {
   readonly #erasures: readonly Erasure[];
   readonly #days = new Set<string>();
   readonly #files = new Set<string>();
+  /** The keys of those that cannot be read. */
+  readonly #leftOut = new Set<string>();
   #copiedBytes = 0;
   #readBytes = 0;
   #pending = new Map<LakeSignal, Set<string>>();
@@ -179,19 +185,14 @@ export class ArchivedRows {
     { columns: own, condition: also }: { readonly columns: readonly string[]; readonly condition: string },
     statement: (from: string, file: ArchivedFile) => string,
   ): Promise<void> {
-    const local = join(this.#work.folder, 'part.parquet');
     for (const file of wanted.files) {
       const { signal } = file;
       const condition = [this.#conditionOf(wanted, signal), also].join(' AND ');
       const time = signal === 'spans' ? 'start_time_unix_nano' : 'received_at';
       const columns = new Set([...own, time, ...namedIn(condition, columnNames(signal))]);
-      try {
-        const part = await this.#copy(file, { ...wanted, columns, compared: columns }, local);
-        const from = `read_parquet(${literal(part.path)}) WHERE ${condition}`;
-        if (part.rows > 0) await this.#work.duck.run(statement(from, file));
-      } finally {
-        await rm(local, { force: true });
-      }
+      await this.#read(file, { ...wanted, columns, compared: columns }, async (_, rows) =>
+        this.#work.duck.run(statement(`${rows} WHERE ${condition}`, file)),
+      );
     }
   }
 
@@ -227,24 +228,52 @@ export class ArchivedRows {
     const { duck, folder, session } = this.#work;
     const { signal, day } = file;
     const names = namesOf(signal, this.#work.columns);
-    const local = join(folder, 'part.parquet');
     const text = join(folder, 'rows.txt');
+    const conditions = this.#conditionOf(wanted, signal);
+    const columns = lakeNames(names);
+    const need = { ...wanted, columns, compared: namedIn(conditions, columns) };
     try {
-      const conditions = this.#conditionOf(wanted, signal);
-      const columns = lakeNames(names);
-      const part = await this.#copy(file, { ...wanted, columns, compared: namedIn(conditions, columns) }, local);
-      if (part.rows === 0) return 0;
-      const from = `read_parquet(${literal(part.path)})`;
-      await duck.run(textQuery({ signal, names, present: part.columns, from, where: conditions }, text));
-      this.#copiedBytes += (await stat(text)).size;
-      if (this.#copiedBytes > MAX_COPIED_BYTES) throw new TooMuchArchived();
-      const list = names.map(quoted).join(', ');
-      const rows = await session.copyIn(`COPY pg_temp.lake_${signal} (${list}) FROM STDIN`, createReadStream(text));
+      const read = await this.#read(file, need, async ({ columns: present }, from) => {
+        await duck.run(textQuery({ signal, names, present, from, where: conditions }, text));
+        this.#copiedBytes += (await stat(text)).size;
+        if (this.#copiedBytes > MAX_COPIED_BYTES) throw new TooMuchArchived();
+        const list = names.map(quoted).join(', ');
+        return copyValues(session, `COPY pg_temp.lake_${signal} (${list}) FROM STDIN`, text);
+      });
+      const rows = read ?? 0;
       this.#hasParts ||= file.local !== undefined && rows > 0;
       if (rows > 0) this.#pending.set(signal, (this.#pending.get(signal) ?? new Set()).add(day));
       return rows;
     } finally {
-      for (const path of [local, text]) await rm(path, { force: true });
+      await rm(text, { force: true });
+    }
+  }
+
+  /**
+   * Calls `use` with a copy of the parts of a file that may have wanted rows, and the rows as what follows FROM in
+   * DuckDB. Returns null when there are none, and when the file cannot be read, which is reported.
+   */
+  async #read<Result>(
+    file: ArchivedFile,
+    need: Need,
+    use: (copy: PartialFile, rows: string) => Promise<Result>,
+  ): Promise<Result | null> {
+    const { store, duck, folder } = this.#work;
+    if (this.#leftOut.has(file.key)) return null;
+    const local = join(folder, 'part.parquet');
+    try {
+      const copy = await this.#copy(file, need, local);
+      if (copy.rows === 0) return null;
+      const rows = rowsOf(file, need, copy);
+      return await overCopy(duck, copy, () => use(copy, rows));
+    } catch (error) {
+      if (file.local !== undefined) throw error;
+      const reason = await reasonOf(error, store, file);
+      this.#leftOut.add(file.key);
+      this.#work.leaveOut({ name: file.key, reason, untilNs: endOf(file) });
+      return null;
+    } finally {
+      await rm(local, { force: true });
     }
   }
 
@@ -252,19 +281,45 @@ export class ArchivedRows {
   async #copy({ key, bytes, day, records, local }: ArchivedFile, need: Need, path: string): Promise<PartialFile> {
     const { store, duck } = this.#work;
     if (local !== undefined) return { path: local.path, columns: local.columns, rows: records };
+    const count = (read: number): void => void (this.#readBytes += read);
+    const copy = await copyParts({ store, key, bytes, count }, need, { duck, path });
     this.#days.add(day);
     this.#files.add(key);
-    const count = (read: number): void => void (this.#readBytes += read);
-    try {
-      return await copyParts({ store, key, bytes, count }, need, { duck, path });
-    } catch (error) {
-      if (!(error instanceof StoreError) || error.fault !== 'absent') throw error;
-      throw new UserError(
-        `${key} is not in ${store.url}`,
-        'Run the command again, as an erasure may have replaced the file. Else name the archive with --lake, or bring the file back.',
-      );
-    }
+    return copy;
   }
+}
+
+/** The rows of a copy, with null for columns that a file of an earlier version does not have. */
+function rowsOf({ signal }: ArchivedFile, { columns }: Need, copy: PartialFile): string {
+  const table = tableOf(signal);
+  const rows = `read_parquet(${literal(copy.path)})`;
+  const missing = table.columns.filter(({ name }) => columns.has(name) && !copy.columns.has(name));
+  if (missing.length === 0) return rows;
+  for (const { name } of missing) if (table.identity.includes(name)) throw new BrokenFile(`it has no column ${name}`);
+  return `(SELECT *, ${missing.map(({ name, type }) => `NULL::${type} AS ${quoted(name)}`).join(', ')} FROM ${rows})`;
+}
+
+/** Values that PostgreSQL refuses are damaged: it has written them. */
+async function copyValues({ query, copyIn }: LakeSession, copy: string, path: string): Promise<number> {
+  await query('SAVEPOINT archived_file');
+  try {
+    const rows = await copyIn(copy, createReadStream(path));
+    await query('RELEASE SAVEPOINT archived_file');
+    return rows;
+  } catch (error) {
+    if (!DATA_EXCEPTION.test(String((error as { readonly code?: unknown }).code))) throw error;
+    await query('ROLLBACK TO SAVEPOINT archived_file');
+    throw new BrokenFile((error as Error).message);
+  }
+}
+
+/** The SQLSTATE of a value that a column does not take. */
+const DATA_EXCEPTION = /^2[23]\w{3}$/u;
+
+/** Log records and points are in the file of the day they arrived. */
+function endOf({ day, maxNs }: ArchivedFile): bigint {
+  const ns = BigInt(Date.parse(day) + DAY_MS) * 1_000_000n;
+  return maxNs !== null && maxNs >= ns ? maxNs + 1n : ns;
 }
 
 class TooMuchArchived extends UserError {

@@ -18,6 +18,8 @@ const MAP = 11;
 const STRUCT = 12;
 /** A longer list has its length after the header. */
 const SHORT_LIST = 15;
+/** Of 64 bits. */
+const LONGEST_VARINT = 10;
 
 export interface ByteSpan {
   readonly offset: number;
@@ -59,17 +61,22 @@ export function footerLength(trailer: Buffer): number {
 export function parseFooter(bytes: Buffer): Footer {
   const reader = new CompactReader(bytes);
   const groups: RowGroup[] = [];
+  let count = -1;
   let [rows, list] = [
     { start: 0, end: 0 },
     { start: 0, end: 0 },
   ];
   reader.struct((field, type) => {
     const start = reader.at;
-    if (field === 4) for (let left = reader.listLength(); left > 0; left--) groups.push(readGroup(reader));
+    if (field === 3) count = reader.integer();
+    else if (field === 4) for (let left = reader.listLength(); left > 0; left--) groups.push(readGroup(reader));
     else reader.skip(type);
     if (field === 3) rows = { start, end: reader.at };
     if (field === 4) list = { start, end: reader.at };
   });
+  if (reader.at !== bytes.length) throw new Error('the footer has bytes behind its end');
+  if (groups.reduce((sum, group) => sum + group.rows, 0) !== count)
+    throw new Error('the row groups of the footer have another number of rows');
   return { bytes, groups, rows, list };
 }
 
@@ -157,9 +164,12 @@ class CompactReader {
     }
   }
 
+  /** Each element has at least a byte. */
   listLength(): number {
-    const length = this.#byte() >> 4;
-    return length === SHORT_LIST ? this.#varint() : length;
+    const short = this.#byte() >> 4;
+    const length = short === SHORT_LIST ? this.#varint() : short;
+    if (length > this.#bytes.length - this.at) throw new Error('the footer ends early');
+    return length;
   }
 
   /** Exact up to 2^53. */
@@ -192,6 +202,7 @@ class CompactReader {
   #skipMap(): void {
     const length = this.#varint();
     if (length === 0) return;
+    if (length > this.#bytes.length - this.at) throw new Error('the footer ends early');
     const types = this.#byte();
     for (let left = length; left > 0; left--) {
       this.skip(types >> 4, true);
@@ -201,12 +212,13 @@ class CompactReader {
 
   #varint(): number {
     let [value, scale] = [0, 1];
-    for (;;) {
+    for (let length = 1; length <= LONGEST_VARINT; length++) {
       const byte = this.#byte();
       value += (byte & 127) * scale;
       if (byte < 128) return value;
       scale *= 128;
     }
+    throw new Error('the footer has a number that is too long');
   }
 
   #byte(): number {

@@ -23,6 +23,8 @@ export interface PartFilesWork {
   /** A folder for temporary files, which has the files afterwards. */
   readonly folder: string;
   readonly columns: ColumnChoice;
+  /** As `copyLines` calls it. */
+  leaveOut(error: unknown, parts: readonly WaitingPart[]): Promise<void>;
 }
 
 /** Of all records of the parts, or of those of traces. */
@@ -76,14 +78,14 @@ interface ChunkRows {
 }
 
 async function filesOfChunk(
-  { source, duck, folder }: PartFilesWork,
+  { source, duck, folder, leaveOut }: PartFilesWork,
   table: LakeTable,
   { chunk, traces, name }: ChunkRows,
 ): Promise<readonly ArchivedFile[]> {
   const staging = new Staging(duck, table);
   const lines = join(folder, `${name}.ndjson`);
   try {
-    const copied = await copyLines(source, chunk, { path: lines, report: () => undefined });
+    const copied = await copyLines(source, chunk, { path: lines, report: () => undefined, leaveOut });
     const rows = lineQuery(table, lines, copied.longestLine);
     const where = traces === null ? '' : ` WHERE ${conditionOfTraces(traces)}`;
     await staging.load(`SELECT * FROM (${rows})${where}`, copied.bytes);

@@ -3,8 +3,9 @@
  * them the wanted columns. The copy has holes in place of the rest.
  */
 import { type FileHandle, open } from 'node:fs/promises';
-import { type Duck, literal } from '../duckdb.ts';
+import { type Duck, literal, OutOfMemory, quoted } from '../duckdb.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
+import { BrokenFile } from './left-out.ts';
 import {
   type ByteSpan,
   type Footer,
@@ -97,15 +98,54 @@ export async function copyParts(source: Source, need: Need, { duck, path }: { du
 
 async function readFooter(source: Source): Promise<Footer> {
   const tail = await readSpan(source, lastBytes(source, TAIL_BYTES));
-  const length = footerLength(tail.subarray(-TRAILER_BYTES));
+  const length = parsed(() => footerLength(tail.subarray(-TRAILER_BYTES)));
   const whole =
     length + TRAILER_BYTES <= tail.length ? tail : await readSpan(source, lastBytes(source, length + TRAILER_BYTES));
-  return parseFooter(whole.subarray(whole.length - TRAILER_BYTES - length, whole.length - TRAILER_BYTES));
+  return parsed(() =>
+    parseFooter(whole.subarray(Math.max(0, whole.length - TRAILER_BYTES - length), whole.length - TRAILER_BYTES)),
+  );
+}
+
+function parsed<Result>(parse: () => Result): Result {
+  try {
+    return parse();
+  } catch (error) {
+    throw new BrokenFile((error as Error).message);
+  }
 }
 
 function lastBytes({ bytes }: Source, length: number): ByteSpan {
   const offset = Math.max(0, bytes - length);
   return { offset, length: bytes - offset };
+}
+
+/**
+ * Runs a statement of DuckDB over a copy. Throws `BrokenFile` when it fails because of values of the copy: then they
+ * cannot be read without the statement either.
+ */
+export async function overCopy<Result>(duck: Duck, copy: PartialFile, run: () => Promise<Result>): Promise<Result> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof OutOfMemory)) await requireReadable(duck, copy);
+    throw error;
+  }
+}
+
+/** Reads all values of a copy. Throws `BrokenFile`. */
+export async function requireReadable(duck: Duck, { path, columns, rows }: PartialFile): Promise<void> {
+  if (rows === 0) return;
+  const values = [...columns].map((name) => `bit_xor(hash(${quoted(name)}))`);
+  await duck
+    .rows(`SELECT ${values.join(', ')} FROM read_parquet(${literal(path)})`)
+    .catch((error: unknown) => throwBroken(error, path));
+}
+
+/** The first line of a message of DuckDB: others quote the query. */
+function throwBroken(error: unknown, path: string): never {
+  if (error instanceof OutOfMemory) throw error;
+  const [reason = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
+  throw new BrokenFile(reason.replaceAll(path, 'the file'));
 }
 
 /** By the statistics. The rows are sorted by project and trace, so the ranges of the row groups are narrow. */
@@ -146,10 +186,12 @@ async function withoutExcluded(
 ): Promise<readonly RowGroup[]> {
   const possible = new Set<number>();
   for (const value of values) {
-    const rows = await duck.rows(
-      `SELECT row_group_id::INTEGER AS id, bloom_filter_excludes AS excluded
-       FROM parquet_bloom_probe(${literal(path)}, ${literal(column)}, ${literal(value)})`,
-    );
+    const rows = await duck
+      .rows(
+        `SELECT row_group_id::INTEGER AS id, bloom_filter_excludes AS excluded
+         FROM parquet_bloom_probe(${literal(path)}, ${literal(column)}, ${literal(value)})`,
+      )
+      .catch((error: unknown) => throwBroken(error, path));
     for (const { id, excluded } of rows) if (excluded !== true) possible.add(Number(id));
   }
   return groups.filter((_, index) => possible.has(index));
@@ -180,6 +222,7 @@ async function copySpan(source: Source, file: FileHandle, span: ByteSpan): Promi
     at += (chunk as Buffer).length;
   }
   source.count(at - span.offset);
+  requireWhole(span, at - span.offset);
 }
 
 async function readSpan(source: Source, span: ByteSpan): Promise<Buffer> {
@@ -187,7 +230,12 @@ async function readSpan(source: Source, span: ByteSpan): Promise<Buffer> {
   for await (const chunk of await source.store.get(source.key, span)) chunks.push(chunk as Buffer);
   const bytes = Buffer.concat(chunks);
   source.count(bytes.length);
+  requireWhole(span, bytes.length);
   return bytes;
+}
+
+function requireWhole({ offset, length }: ByteSpan, read: number): void {
+  if (read < length) throw new BrokenFile(`it ends at byte ${offset + read}`);
 }
 
 /** Behind the place of the original one, so that it never overlaps data. */

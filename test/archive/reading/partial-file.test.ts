@@ -1,15 +1,18 @@
 /** Only the needed parts of a Parquet file are read, from a folder and from S3, and the copy has the wanted rows. */
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { Duck } from '../../../src/archive/duckdb.ts';
-import { copyParts, type Need } from '../../../src/archive/reading/partial-file.ts';
+import { BrokenFile } from '../../../src/archive/reading/left-out.ts';
+import { copyParts, type Need, overCopy } from '../../../src/archive/reading/partial-file.ts';
 import { footerLength, footerOf, parseFooter, TRAILER_BYTES } from '../../../src/archive/reading/parquet-footer.ts';
 import { FolderStore } from '../../../src/object-store/folder-store.ts';
+import { StoreError } from '../../../src/object-store/object-store.ts';
 import { S3Store } from '../../../src/object-store/s3-store.ts';
 import { startS3 } from '../../support/fake-s3.ts';
+import { isLong } from '../../support/long.ts';
 
 const ROWS = 20_000;
 const folder = mkdtempSync(join(tmpdir(), 'partial-test-'));
@@ -111,4 +114,32 @@ t.test('the beginning of an id, one project, and everything', async (t) => {
 t.test('columns that a file of an earlier version does not have are left out', async (t) => {
   const { columns } = await copied({ columns: new Set(['project', 'trace_id', 'later']) });
   t.same([...columns], ['project', 'trace_id']);
+});
+
+/** Each byte of the file is damaged in some run: with few runs only some of them. */
+t.test('a damaged file is read without an error, or is said to be broken', async (t) => {
+  const source = { store: folderStore, key: 'damaged.parquet', bytes: whole.length, count: () => undefined };
+  const columns = new Set(['project', 'trace_id', 'number', 'sparse', 'thread']);
+  const need: Need = { project: null, traces: null, columns, compared: columns };
+  const step = Math.ceil(whole.length / (isLong ? 4000 : 60));
+  const last = whole.length - 8 - footerLength(whole.subarray(-TRAILER_BYTES));
+  const places = [
+    ...Array.from({ length: Math.ceil(last / step) }, (_, index) => index * step),
+    ...Array.from({ length: isLong ? whole.length - last : 60 }, (_, index) => last + index * (isLong ? 1 : 97)),
+  ].filter((at) => at < whole.length);
+  let broken = 0;
+  for (const at of places) {
+    const bytes = Buffer.from(whole);
+    bytes[at] = (bytes[at] ?? 0) ^ (at % 2 === 0 ? 0xff : 0x40);
+    writeFileSync(join(folder, source.key), bytes);
+    try {
+      const copy = await copyParts(source, need, { duck, path: PATH });
+      const read = `SELECT ${[...copy.columns].map((name) => `max(${name})`).join(', ')} FROM read_parquet('${PATH}')`;
+      if (copy.rows > 0) await overCopy(duck, copy, () => duck.rows(read));
+    } catch (error) {
+      if (!(error instanceof BrokenFile || error instanceof StoreError)) throw error;
+      broken++;
+    }
+  }
+  t.ok(broken > 10, `${broken} of ${places.length} are noticed`);
 });

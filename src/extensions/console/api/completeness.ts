@@ -34,7 +34,7 @@ const NEWEST = `
 /** Members of an answer. Empty when it is complete. */
 export interface Completeness {
   readonly complete_from?: string;
-  /** Why earlier records are not read. */
+  /** Why earlier records, or some of them, are not read. */
   readonly unread?: string;
 }
 
@@ -78,9 +78,15 @@ async function askedReach(
 }
 
 async function completenessOf(context: RequestContext, reading: Reading): Promise<Completeness> {
-  const { project, reader, archivedFrom } = context;
+  const { project, reader, archivedFrom, leftOut } = context;
   const { of, from, until } = rangeOf(context, reading);
-  if (archivedFrom !== null) return archivedFrom > from ? { complete_from: String(archivedFrom) } : {};
+  if (archivedFrom !== null) {
+    const isCut = leftOut !== null && leftOut.untilNs > from;
+    const completeFrom = isCut && leftOut.untilNs > archivedFrom ? leftOut.untilNs : archivedFrom;
+    return completeFrom > from
+      ? { complete_from: String(completeFrom), ...(isCut ? { unread: leftOut.why } : {}) }
+      : {};
+  }
   const signals = of === 'metrics' ? ['metric_points'] : ['spans', 'logs'];
   const [row] = await reader.prepared(NEWEST, [project, String(from), String(until), signals]);
   const ns = row?.['ns'] ?? null;

@@ -41,6 +41,7 @@ export const exportRows = readRoute(`${PROJECT}/export`, async (context): Promis
   const reading = { of: 'traces', ...rangeOf(context), isDetailed: true, isEnough: () => false } as const;
   const { reply, completeness } = await reachOf(context, reading);
   if (reply !== null) return reply;
+  if (completeness.unread !== undefined) throw unreadable(completeness.unread);
   if (context.archivedFrom !== null && completeness.complete_from !== undefined) throw tooMuch();
   const pieces = what === 'traces' ? traceLines(context, form, limit) : recordPieces(context, { what, form, limit });
   return {
@@ -52,6 +53,9 @@ export const exportRows = readRoute(`${PROJECT}/export`, async (context): Promis
 });
 
 /** A file cannot say what it does not have. */
+const unreadable = (message: string): ConsoleError =>
+  new ConsoleError('archive_unavailable', { message, hint: '`sluice export` writes what can be read.' });
+
 const tooMuch = (): ConsoleError =>
   new ConsoleError('request_invalid', {
     message: 'The archived days of the range are too much for one file.',
@@ -59,6 +63,7 @@ const tooMuch = (): ConsoleError =>
   });
 
 export const exportTrace = readRoute(`${PROJECT}/traces/{trace}/otlp`, async (context): Promise<DownloadReply> => {
+  if (context.leftOut !== null) throw unreadable(context.leftOut.why);
   const trace = await findTrace(context);
   const rows = spansOfTrace(context, trace, MAX_ROWS);
   if (wordOf(context, 'as', ['json', 'protobuf']) === 'json') {

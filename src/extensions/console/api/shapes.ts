@@ -10,7 +10,7 @@ import type { SpanRow } from '../../../pdata/rows.ts';
 /** What of the range an answer does not have. */
 export interface PartOfRange {
   readonly complete_from?: CompleteFrom;
-  /** Why what is earlier was not read. */
+  /** Why what is earlier, or a part of it, was not read. */
   readonly unread?: string;
 }
 
@@ -133,6 +133,8 @@ export interface TraceHeader
   readonly models: readonly ModelUsage[];
   /** RFC 3339; when the first record arrived. */
   readonly created_at: string;
+  /** Why a part of the trace, which may be there, was not read. */
+  readonly unread?: string;
 }
 
 /**

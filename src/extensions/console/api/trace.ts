@@ -1,6 +1,7 @@
 /** `GET …/traces/{trace}`: the header of one trace; and `GET /traces/{trace}`, which finds its project. */
 import { ConsoleError } from '../errors.ts';
 import { API, json, jsonText, PROJECT, readRoute } from '../server/route.ts';
+import { withCompleteness } from './completeness.ts';
 import { traceIdOf } from './question.ts';
 import { nameText } from './texts.ts';
 import { countedUsage, TRACE_JOINS, TRACE_MEMBERS } from './trace-rows.ts';
@@ -32,10 +33,10 @@ const header = (views: string): string => `
   WHERE t.project = $1::text AND t.trace_id = $2::bytea`;
 
 export const showTrace = readRoute(`${PROJECT}/traces/{trace}`, async (context) => {
-  const { reader, project } = context;
+  const { reader, project, leftOut } = context;
   const [row] = await reader.prepared(header(reader.views), [project, traceIdOf(context)]);
   if (row === undefined) throw new ConsoleError('not_found');
-  return jsonText(String(row['header']));
+  return jsonText(withCompleteness(String(row['header']), leftOut === null ? {} : { unread: leftOut.why }));
 });
 
 export const placeTrace = readRoute(`${API}/traces/{trace}`, async (context) => {

@@ -6,7 +6,7 @@ import { ROUTES } from '../api/routes.ts';
 import { ConsoleError } from '../errors.ts';
 import { asConsoleError } from '../server/failures.ts';
 import { type ArchiveReaders, loadingOfDays } from '../server/archive-readers.ts';
-import type { Caller, Reply, RequestContext } from '../server/route.ts';
+import type { Caller, LeftOutFiles, Reply, RequestContext } from '../server/route.ts';
 import { type Match, Router } from '../server/router.ts';
 import { textOf } from '../server/sending.ts';
 import { RowThread } from '../server/row-thread.ts';
@@ -22,6 +22,7 @@ export interface DatabaseApiParts {
   readonly seesContent: boolean;
   /** As that of a request. */
   readonly archivedFrom?: bigint | null;
+  readonly leftOut?: LeftOutFiles | null;
   /** Left out: the reader has the archived rows already. */
   readonly archived?: ArchiveReaders;
 }
@@ -73,7 +74,16 @@ export class DatabaseApi implements Api {
   }
 
   #contextOf(match: Match, url: string, headers: RequestContext['headers']): RequestContext {
-    const { reader, administration, people, projects, seesContent, archived, archivedFrom = null } = this.#parts;
+    const {
+      reader,
+      administration,
+      people,
+      projects,
+      seesContent,
+      archived,
+      archivedFrom = null,
+      leftOut = null,
+    } = this.#parts;
     const { parameters } = match;
     const query = new URLSearchParams(url.split('?')[1] ?? '');
     const caller: Caller = { by: 'none', id: '', name: 'sluice mcp', role: 'viewer', projects, seesContent };
@@ -88,6 +98,7 @@ export class DatabaseApi implements Api {
       archived: async (project) => archived?.answerForTrace(match, project, { question, asker }) ?? null,
       archivedDays: async (days) => archived?.answer(loadingOfDays(days), question, asker) ?? null,
       archivedFrom,
+      leftOut,
       body: {},
       signal: this.#signal,
       actor: { id: null, name: caller.name },

@@ -42,7 +42,7 @@ export interface ArchivedQuestion extends Pick<Caller, 'projects' | 'seesContent
 
 /** A line of its output: a whole reply, or a refusal. */
 export type ArchivedAnswer =
-  | { readonly reply: WholeReply }
+  | { readonly reply: WholeReply /** Files that could not be read. */; readonly left_out?: string }
   | { readonly refusal: { readonly code: string; readonly message: string; readonly hint: string | null } };
 
 export type WholeReply = {
@@ -110,6 +110,8 @@ export class ArchiveReaders {
   readonly #readers = new Map<string, ArchiveReader>();
   /** They end after their last answer, because what they read is not current. */
   readonly #former = new Set<ArchiveReader>();
+  /** Those whose files that could not be read are in the log. */
+  readonly #warned = new WeakSet<ArchiveReader>();
   /** Called when a process may begin. */
   readonly #waiting = new Set<() => void>();
 
@@ -149,7 +151,9 @@ export class ArchiveReaders {
       reader = this.#readerOf(loading, state);
     }
     try {
-      return replyOf(JSON.parse(await reader.ask(JSON.stringify(question), signal)) as ArchivedAnswer);
+      const answer = JSON.parse(await reader.ask(JSON.stringify(question), signal)) as ArchivedAnswer;
+      if ('reply' in answer && answer.left_out !== undefined) this.#warn(reader, key, answer.left_out);
+      return replyOf(answer);
     } catch (error) {
       if (error instanceof ConsoleError || signal.aborted) throw error;
       this.#logger.warn({ command: key, error }, 'archived days could not be read');
@@ -158,6 +162,13 @@ export class ArchiveReaders {
       if (reader.isOver || (this.#former.has(reader) && reader.isUnused)) void this.#end(key, reader);
       this.#wake();
     }
+  }
+
+  /** Each process reads its files once. */
+  #warn(reader: ArchiveReader, command: string, leftOut: string): void {
+    if (this.#warned.has(reader)) return;
+    this.#warned.add(reader);
+    this.#logger.warn({ command, archive: leftOut }, 'an answer of archived days is incomplete');
   }
 
   /** What was read of a trace is not shown any more, and not counted. */

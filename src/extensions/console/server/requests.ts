@@ -250,6 +250,7 @@ export class Requests {
       archived: (project) => this.#archivedReply(exchange, match, { caller, headers, reader }, project),
       archivedDays: (days) => this.#askArchive(exchange, { caller, headers, reader }, loadingOfDays(days)),
       archivedFrom: null,
+      leftOut: null,
       read: (path) => this.#read(exchange, caller, path),
       mcp: this.#parts.mcp,
       rowThread: this.#parts.rowThread,

@@ -80,6 +80,8 @@ export interface RequestContext {
   archivedDays(days: ArchivedDays): Promise<Reply | null>;
   /** The time from which on `reader` has the archived days, in nanoseconds; null: it reads PostgreSQL only. */
   readonly archivedFrom: bigint | null;
+  /** What of the archived days `reader` does not have, because it cannot be read. */
+  readonly leftOut: LeftOutFiles | null;
   /** Changes are audited with the caller. */
   readonly administration: ProjectAdministration;
   readonly people: People;
@@ -102,6 +104,14 @@ export interface RequestContext {
   readonly logger: Logger;
   /** Unix milliseconds. */
   now(): number;
+}
+
+/** Files of the archive that are lost or damaged. */
+export interface LeftOutFiles {
+  /** None of their records is later, in nanoseconds. */
+  readonly untilNs: bigint;
+  /** Which files, in a sentence. */
+  readonly why: string;
 }
 
 /** What a question needs of archived days. Times are in Unix nanoseconds. */
