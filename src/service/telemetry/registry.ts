@@ -66,6 +66,12 @@ export class Registry implements Meter {
     return totals;
   }
 
+  /** The counts of a histogram over all labels, by the upper bound of their bucket; the last one is `+Inf`. */
+  buckets(name: string): Readonly<Record<string, number>> {
+    const metric = this.#metrics.get(name);
+    return metric instanceof HistogramMetric ? metric.buckets() : {};
+  }
+
   /** The Prometheus text exposition format, version 0.0.4. */
   print(): string {
     return printFamilies(this.families());
@@ -159,6 +165,17 @@ class HistogramMetric implements Metric, Histogram {
 
   values(): readonly Series[] {
     return [...this.#series.values()].map(({ labels, distribution }) => ({ labels, value: distribution.count }));
+  }
+
+  buckets(): Readonly<Record<string, number>> {
+    const bounds = [...this.#bounds, Number.POSITIVE_INFINITY];
+    const series = [...this.#series.values()];
+    return Object.fromEntries(
+      bounds.map((bound, index) => [
+        printNumber(bound),
+        series.reduce((total, { distribution }) => total + (distribution.counts[index] ?? 0), 0),
+      ]),
+    );
   }
 
   lines(constant: Labels): readonly string[] {

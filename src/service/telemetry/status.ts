@@ -56,6 +56,8 @@ export interface Activity {
   readonly requestsInFlight: number;
   readonly requestsWaiting: number;
   readonly commits: number;
+  /** Commits by their duration in seconds: the upper bound of a bucket, and the count in it. */
+  readonly commitTimes: Readonly<Record<string, number>>;
   readonly requestsSettled: number;
   readonly keyCache: { readonly hits: number; readonly misses: number };
   readonly outbox: { readonly entries: number; readonly oldestSeconds: number; readonly deadLetters: number };
@@ -102,6 +104,7 @@ export function statusOf({ config, registry, state, problems, lastProblems }: So
     requestsInFlight: total('sluice_requests_in_flight'),
     requestsWaiting: total('sluice_requests_waiting'),
     commits: total('sluice_commit_seconds'),
+    commitTimes: registry.buckets('sluice_commit_seconds'),
     requestsSettled: total('sluice_verdicts'),
     keyCache: { hits: total('sluice_key_cache_hits'), misses: total('sluice_key_cache_misses') },
     outbox: {
@@ -150,6 +153,7 @@ export function joinStatuses(own: Status, workers: readonly WorkerStatus[], thei
     requestsInFlight: sum(({ requestsInFlight }) => requestsInFlight),
     requestsWaiting: sum(({ requestsWaiting }) => requestsWaiting),
     commits: sum(({ commits }) => commits),
+    commitTimes: sumByKey(theirs.map(({ commitTimes }) => commitTimes)),
     requestsSettled: sum(({ requestsSettled }) => requestsSettled),
     keyCache: { hits: sum(({ keyCache }) => keyCache.hits), misses: sum(({ keyCache }) => keyCache.misses) },
     outbox: {

@@ -24,6 +24,9 @@ t.test('histograms are cumulative, with a bucket beyond the last bound', async (
     registry.print(),
     [/le="1"} 2\n.*le="2"} 3\n.*le="\+Inf"} 4\n.*_sum\{signal="traces"} 12\n.*_count\{signal="traces"} 4\n/s].at(0),
   );
+  histogram.record(2, { signal: 'logs' });
+  t.same(registry.buckets('sluice_seconds'), { 1: 2, 2: 2, '+Inf': 1 }, 'the counts of each bucket, over all labels');
+  t.same(registry.buckets('sluice_none'), {});
 });
 
 t.test('gauges are read when they are printed; the last registration is used', async (t) => {

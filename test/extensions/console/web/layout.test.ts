@@ -86,6 +86,11 @@ const REFUSAL = {
   ...{ time: '2026-11-24T08:53:49.696Z', code: 'invalid_api_key', signal: 'traces', project: 'shop', key: 'QNAV1voZ' },
   ...{ message: long('The API key is missing or not valid. ', 170), bytes: 1024, address: '127.0.0.1:52436' },
 };
+const DAEMON = {
+  uptimeSeconds: 86_400,
+  signals: { traces: { stored: 123_456_789, refused: 1_234_567 }, logs: { stored: 0, refused: 0 } },
+  commitTimes: { 0.001: 5_000_000, 0.25: 1_000, '+Inf': 100 },
+};
 const CUT_MESSAGES = `(() => {
   const cells = [...document.querySelectorAll('[aria-label="Refused requests"] tbody td:nth-child(3)')];
   const isCut = (e) => [e, ...e.querySelectorAll('*')].some((each) => each.scrollWidth > each.clientWidth + 1);
@@ -175,10 +180,13 @@ if (chromium === null) {
     await page.goto(`${origin}/login#${link}`);
     await page.locator('.shell').waitFor();
 
-    // The refusals of this daemon have no messages without its socket for `tap`.
+    // This daemon runs in the process of the test, which knows neither refusals nor counts.
     await page.route('**/api/v1/status', async (route) => {
       const answer = await route.fetch();
-      await route.fulfill({ response: answer, json: { ...(await answer.json()), refusals: [REFUSAL] } });
+      await route.fulfill({
+        response: answer,
+        json: { ...(await answer.json()), refusals: [REFUSAL], daemon: DAEMON },
+      });
     });
 
     const id = traceOf(longer);

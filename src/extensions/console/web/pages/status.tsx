@@ -1,13 +1,14 @@
 /** The state of the daemon, for admins: why nothing arrives, and what waits. */
 import type { JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import type { RefusalShape, StatusShape } from '../../api/management-shapes.ts';
+import { commitMs, type Reading, readingOf, useRecent } from '../data/recent-counts.ts';
 import { useNow, useAnswer } from '../data/resource.ts';
 import { Name, Part } from '../parts/basics.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { Loaded, NoRight } from '../parts/states.tsx';
 import { may } from '../state/session.ts';
-import { age, bytes, exactly, plural } from '../text/figures.ts';
+import { age, bytes, exactly, plural, tookMs } from '../text/figures.ts';
 import { dateTime } from '../text/time.ts';
 
 const RENEW_MS = 5_000;
@@ -30,6 +31,7 @@ export function StatusPage(): JSX.Element {
 
 function Status({ data }: { data: StatusShape }): JSX.Element {
   const now = useNow(1_000);
+  const recent = useRecent(useMemo(() => readingOf(data.daemon), [data]));
   return (
     <>
       <dl class="tiles">
@@ -49,13 +51,14 @@ function Status({ data }: { data: StatusShape }): JSX.Element {
           <dt>workers</dt>
           <dd>{data.workers === 0 ? 'none' : exactly(data.workers)}</dd>
         </div>
+        {recent === null ? null : <CommitTime {...recent} />}
       </dl>
       {data.problems.map((problem) => (
         <p class="failure" key={problem} role="alert">
           {problem}
         </p>
       ))}
-      <Signals daemon={data.daemon} />
+      {recent === null ? null : <Signals {...recent} />}
       <Refusals data={data} />
       <Part title="Forwarding">
         {data.outbox.length === 0 ? <p class="muted">Nothing is forwarded.</p> : null}
@@ -66,7 +69,8 @@ function Status({ data }: { data: StatusShape }): JSX.Element {
           </p>
         ))}
       </Part>
-      <Part title="Migrations">
+      <details class="part">
+        <summary>{plural(data.migrations.length, 'migration')} of the database</summary>
         <DataTable label="Migrations" columns={['Name', 'Applied']}>
           {data.migrations.map(({ name, applied_at: applied }) => (
             <tr key={name}>
@@ -77,7 +81,7 @@ function Status({ data }: { data: StatusShape }): JSX.Element {
             </tr>
           ))}
         </DataTable>
-      </Part>
+      </details>
     </>
   );
 }
@@ -122,26 +126,47 @@ function countsOf({ daemon, refusals }: StatusShape): readonly (readonly [string
   return [...codes];
 }
 
-/** Stored and refused requests by signal, as the daemon counts them. */
-function Signals({ daemon }: { daemon: StatusShape['daemon'] }): JSX.Element | null {
-  const signals = Object.entries(
-    (daemon?.['signals'] ?? {}) as Readonly<Record<string, Readonly<Record<string, unknown>>>>,
-  );
-  if (signals.length === 0) return null;
+interface Recent {
+  readonly before: Reading;
+  readonly latest: Reading;
+}
+
+function CommitTime({ before, latest }: Recent): JSX.Element {
   return (
-    <Part title="Records since the start">
-      <DataTable label="Records since the start" columns={['Signal', 'Stored', 'Refused']} numbersFrom={1}>
+    <div title={`Median time of a commit, ${periodOf(before, latest)}`}>
+      <dt>commit time</dt>
+      <dd>{tookMs(commitMs(before, latest, 0.5))}</dd>
+      <dd>p99 {tookMs(commitMs(before, latest, 0.99))}</dd>
+    </div>
+  );
+}
+
+/** Stored and refused records by signal, as the daemon counts them. */
+function Signals({ before, latest }: Recent): JSX.Element | null {
+  const signals = Object.entries(latest.signals);
+  if (signals.length === 0) return null;
+  const seconds = Math.max(1, latest.uptimeSeconds - before.uptimeSeconds);
+  const perSecond = (now: number, then = 0): string => (Math.max(0, now - then) / seconds).toFixed(1);
+  return (
+    <Part title="Records">
+      <p class="muted">Since the start of the daemon, and the rate {periodOf(before, latest)}.</p>
+      <DataTable label="Records" columns={['Signal', 'Stored', 'Stored/s', 'Refused', 'Refused/s']} numbersFrom={1}>
         {signals.map(([signal, { stored, refused }]) => (
           <tr key={signal}>
             <th scope="row">{signal}</th>
-            <td class="number">{exactly(Number(stored ?? 0))}</td>
-            <td class={`number ${Number(refused ?? 0) > 0 ? 'bad-text' : ''}`}>{exactly(Number(refused ?? 0))}</td>
+            <td class="number">{exactly(stored)}</td>
+            <td class="number">{perSecond(stored, before.signals[signal]?.stored)}</td>
+            <td class={`number ${refused > 0 ? 'bad-text' : ''}`}>{exactly(refused)}</td>
+            <td class="number">{perSecond(refused, before.signals[signal]?.refused)}</td>
           </tr>
         ))}
       </DataTable>
     </Part>
   );
 }
+
+const periodOf = (before: Reading, latest: Reading): string =>
+  before.uptimeSeconds === 0 ? 'since the start' : `of the last ${latest.uptimeSeconds - before.uptimeSeconds} s`;
 
 function RefusalRow({ refusal }: { refusal: RefusalShape }): JSX.Element {
   const { time, code, message, signal, project, key, bytes: size, address } = refusal;
