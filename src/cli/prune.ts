@@ -1,13 +1,14 @@
 /** `sluice prune`: removes a trace, a period, an environment or a project now, without waiting for the retention. */
 import { parseMoment } from '../component/moment.ts';
 import { createInterface } from 'node:readline/promises';
+import type { Config } from '../config/config.ts';
 import { parseDuration } from '../config/units.ts';
 import { UserError } from '../errors.ts';
 import { type PartitionedTable, Partitions } from '../exporters/postgres/partitions.ts';
 import { Administration } from '../extensions/postgres/administration.ts';
 import { COMMAND_LINE, writeAudit } from '../extensions/postgres/audit.ts';
 import type { Database } from '../extensions/postgres/database.ts';
-import { removeUnsent } from '../extensions/postgres/removal/unsent.ts';
+import { removeUnsent, removeUnsentOf } from '../extensions/postgres/removal/unsent.ts';
 import { requestErasure } from '../extensions/postgres/removal/archived.ts';
 import { removeProject } from '../extensions/postgres/removal/project.ts';
 import {
@@ -18,9 +19,11 @@ import {
   type Selection,
 } from '../extensions/postgres/removal/records.ts';
 import { isLockTimeout } from '../extensions/postgres/sqlstate.ts';
+import { normalizeEnvironment } from '../pdata/environment.ts';
+import type { EnvironmentOptions } from '../processors/environment/environment.ts';
 import type { Call, Command, ExitCode } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
-import { withDatabase } from './database.ts';
+import { type Opened, withDatabase } from './database.ts';
 import { eraseArchived } from './erase-archived.ts';
 import { LAKE_OPTION } from './lake.ts';
 import { UsageError, type Values } from './options.ts';
@@ -35,7 +38,7 @@ const DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\
 
 export const pruneCommand: Command = {
   description:
-    'Shows what will be removed, and asks. --project alone removes the project with its keys, settings, counters and\noutbox; the other forms keep the counters of months, and replay markers, so that the same requests do not return within\nthe hour. With --before, spans count by their beginning, log records and metric points by their arrival.\nRecords in the files of `sluice archive` are erased too, except with --before, which leaves the archive as it is.',
+    'Shows what will be removed, and asks. --project alone removes the project with its keys, settings, counters and\noutbox; the other forms keep the counters of months, and replay markers, so that the same requests do not return within\nthe hour. With --before, spans count by their beginning, log records and metric points by their arrival.\nRecords in the files of `sluice archive` and in requests of the outbox are erased too, except with --before, which\nshortens the retention of the tables once and leaves the archive and the outbox as they are.',
   options: {
     ...CONFIG_OPTIONS,
     trace: { type: 'text', value: 'ID', description: 'This trace' },
@@ -55,7 +58,7 @@ export const pruneCommand: Command = {
     const work = choose(call);
     return withDatabase(call, 'write', async (database, opened) => {
       const { rows } = await database.query(HAS_PARTS, [call.values.text('project') ?? null]);
-      const code = await work(database);
+      const code = await work(database, opened);
       if (call.values.flag('dry-run')) return code;
       await eraseArchived(call, database, opened);
       if (rows[0]?.['found'] === true) call.terminal.say(sayObjects(call.values.text('before') !== undefined));
@@ -71,7 +74,7 @@ const sayObjects = (isPeriod: boolean): string =>
     : 'Objects keep what they contain until they are removed; `sluice compact` does not publish it.';
 
 /** Everything is checked before the database is opened. */
-function choose(call: Call): (database: Database) => Promise<ExitCode> {
+function choose(call: Call): (database: Database, opened: Opened) => Promise<ExitCode> {
   const { values } = call;
   const [trace, project] = [values.text('trace'), values.text('project') ?? null];
   const selection = { project, environment: environmentOf(values), beforeMs: beforeOf(values, Date.now()) };
@@ -87,7 +90,7 @@ function choose(call: Call): (database: Database) => Promise<ExitCode> {
     if (project === null) throw new UsageError('name what to remove', '--trace, --project, --environment, --before');
     return (database) => pruneProject(call, database, project);
   }
-  return (database) => pruneRecords(call, database, selection);
+  return (database, { config }) => pruneRecords(call, database, { ...selection, defaults: defaultsOf(config) });
 }
 
 const environmentOf = (values: Values): string | null => values.text('environment')?.trim().toLowerCase() ?? null;
@@ -158,7 +161,21 @@ async function pruneArchivedTrace(
   return 0;
 }
 
-async function pruneRecords(call: Call, database: Database, selection: Selection): Promise<ExitCode> {
+/** The environments of resources that name none. */
+const defaultsOf = ({ processors }: Config): readonly string[] =>
+  [...processors.values()].flatMap(({ definition, options }) =>
+    definition.type === 'environment' ? [normalizeEnvironment((options as EnvironmentOptions).default)] : [],
+  );
+
+interface RecordChoice extends Selection {
+  readonly defaults: readonly string[];
+}
+
+async function pruneRecords(
+  call: Call,
+  database: Database,
+  { defaults, ...selection }: RecordChoice,
+): Promise<ExitCode> {
   if (selection.project !== null) await requireProject(database, selection.project);
   const counted = await database.session(REMOVAL_LIMITS, (query) => countRecords(query, selection));
   if (!(await confirmed(call, `${nameOf(selection)}: ${describe(counted)}`, 'yes'))) return 0;
@@ -178,16 +195,24 @@ async function pruneRecords(call: Call, database: Database, selection: Selection
     await requestErasure(database.query.bind(database), { project, environment });
   if (days > 0) call.terminal.say(`${plural(days, 'partition')} of whole days dropped.`);
   call.terminal.print(days > 0 ? `Removed ${describe(counted)}.` : `Removed ${describe(removed)}.`);
+  if (project !== null && environment !== null && beforeMs === null) {
+    const choice = { environment, isDefault: defaults.includes(environment) };
+    sayUnsent(call, await database.session(REMOVAL_LIMITS, (query) => removeUnsentOf(query, project, choice)));
+  } else await sayKept(call, database, project);
+  return 0;
+}
+
+/** A period is removed from the tables alone. */
+async function sayKept({ terminal }: Call, database: Database, project: string | null): Promise<void> {
   const { rows } = await database.query(
     'SELECT count(*)::int4 AS entries FROM sluice.outbox WHERE $1::text IS NULL OR project = $1',
     [project],
   );
   const entries = Number(rows[0]?.['entries']);
   if (entries > 0)
-    call.terminal.say(
+    terminal.say(
       `The outbox has ${plural(entries, 'request')} that may contain such records and will still be sent: see \`sluice outbox list\`.`,
     );
-  return 0;
 }
 
 async function pruneProject(call: Call, database: Database, project: string): Promise<ExitCode> {
@@ -272,5 +297,5 @@ const describe = ({ spans, logs, metricPoints }: Removed): string =>
   `${plural(spans, 'span')}, ${plural(logs, 'log record')}, ${plural(metricPoints, 'metric point')}`;
 
 function sayUnsent({ terminal }: Call, entries: number): void {
-  if (entries > 0) terminal.say(`Removed it from ${plural(entries, 'request')} of the outbox.`);
+  if (entries > 0) terminal.say(`Removed them from ${plural(entries, 'request')} of the outbox.`);
 }

@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { tracesProtobuf } from '../../src/pdata/otlp-protobuf.ts';
 import { Database } from '../../src/extensions/postgres/database.ts';
 import { removeProject } from '../../src/extensions/postgres/removal/project.ts';
 import { folderOf } from '../support/config-files.ts';
@@ -102,6 +103,43 @@ t.test('a trace is removed, from requests of the outbox too', async (t) => {
     err: /from 1 request of the outbox/u,
   });
   t.same(await counts('demo'), [3, 2, 2, 0, 5]);
+});
+
+t.test('an environment is removed from requests of the outbox, a period is not', async (t) => {
+  const resources = ['staging', ' STAGING ', 'production', null].map((environment, index) => ({
+    ...{ 'service.name': `service-${index}` },
+    ...(environment === null ? {} : { 'deployment.environment': environment }),
+  }));
+  const bodyOf = (wanted: readonly object[]): Buffer => {
+    const blocks = wanted.flatMap(
+      (resource) =>
+        (aTraceRequest([aSpan({ name: 'one' })], resource as never) as { readonly resourceSpans: readonly object[] })
+          .resourceSpans,
+    );
+    return Buffer.from(tracesProtobuf(JSON.stringify({ resourceSpans: blocks })));
+  };
+  const body = bodyOf(resources);
+  for (const state of ['waiting', 'dead'])
+    await daemon.query(
+      `INSERT INTO sluice.outbox (destination, signal, project, records, bytes, body, state)
+       VALUES ('e', 'traces', 'demo', 4, $1, $2, $3)`,
+      [body.length, body, state],
+    );
+  const stored = async (): Promise<readonly string[]> =>
+    (await daemon.query("SELECT body, records FROM sluice.outbox WHERE destination = 'e' ORDER BY sequence")).map(
+      ({ body: each, records }) =>
+        `${records}: ${String(each)
+          .match(/service-\d/gu)
+          ?.join(' ')}`,
+    );
+  const kept = await sluice('--project', 'demo', '--environment', 'staging', '--before', '2000-01-01', '--yes');
+  t.match(kept, { code: 0, err: /The outbox has 2 requests .* will still be sent/u });
+  t.same(await stored(), Array(2).fill('4: service-0 service-1 service-2 service-3'));
+  const removed = await sluice('--project', 'demo', '--environment', 'Elsewhere', '--yes');
+  t.notMatch(removed.err, /outbox/u);
+  await sluice('--project', 'demo', '--environment', 'production', '--yes');
+  t.same(await stored(), Array(2).fill('3: service-0 service-1 service-3'));
+  await daemon.query("DELETE FROM sluice.outbox WHERE destination = 'e'");
 });
 
 t.test('an environment before a time: what is younger and other environments stay', async (t) => {

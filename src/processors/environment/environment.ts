@@ -6,7 +6,7 @@
 import { defineProcessor, type Processor } from '../../component/processor.ts';
 import { Rejection } from '../../errors.ts';
 import type { Batch } from '../../pdata/batch.ts';
-import { normalizeEnvironment } from '../../pdata/environment.ts';
+import { LONGEST_ENVIRONMENT, normalizeEnvironment } from '../../pdata/environment.ts';
 import type { Steps } from '../../pdata/steps.ts';
 import { piecesOf } from '../../pdata/text.ts';
 import { KIND_TEXT, SYMBOL_ENVIRONMENT, SYMBOL_ENVIRONMENT_NAME } from '../../pdata/layout.ts';
@@ -15,8 +15,6 @@ export interface EnvironmentOptions {
   readonly default: string;
 }
 
-/** Longer environments are cut, so that an index over the column always fits. */
-const MAX_LENGTH = 255;
 /** Resources handled in one step. */
 const STEP = 256;
 
@@ -61,10 +59,10 @@ function* environmentAt(batch: Batch, row: number): Steps<string> {
   // An environment is cut, so the rest of a long text is not read.
   for (const piece of piecesOf(batch.tables.memory, offset, length, flags)) {
     text = (text + piece).trimStart();
-    if (text.length > MAX_LENGTH) break;
+    if (text.length > LONGEST_ENVIRONMENT) break;
     yield;
   }
-  return normalizeEnvironment(text).slice(0, MAX_LENGTH);
+  return normalizeEnvironment(text).slice(0, LONGEST_ENVIRONMENT);
 }
 
 export const environment = defineProcessor<EnvironmentOptions>({
@@ -78,7 +76,7 @@ export const environment = defineProcessor<EnvironmentOptions>({
       default: {
         type: 'string',
         minLength: 1,
-        maxLength: MAX_LENGTH,
+        maxLength: LONGEST_ENVIRONMENT,
         default: 'default',
         description: 'The environment of resources that name none.',
       },

@@ -1,5 +1,6 @@
-/** Removes the records of a trace from requests that are not forwarded yet, and from dead letters. */
+/** Removes the records of a trace or an environment from requests that are not forwarded yet, and from dead letters. */
 import type { Query } from '../../../component/capabilities/postgres.ts';
+import { type EnvironmentChoice, withoutEnvironment } from '../../../pdata/without-environment.ts';
 import { type Shortened, withoutTrace } from '../../../pdata/without-trace.ts';
 import type { TraceName } from './trace.ts';
 
@@ -13,6 +14,10 @@ const ONE = 'SELECT signal, body FROM sluice.outbox WHERE sequence = $1';
 const SHORTEN = 'UPDATE sluice.outbox SET body = $2, bytes = $3, records = $4 WHERE sequence = $1';
 const REMOVE = 'DELETE FROM sluice.outbox WHERE sequence = $1';
 
+const OF_PROJECT = 'SELECT sequence::text FROM sluice.outbox WHERE project = $1 ORDER BY sequence';
+
+type Signal = 'traces' | 'logs' | 'metrics';
+
 /**
  * Returns the number of entries that had such records. One that is being sent may still arrive. It reads the bodies of
  * all entries of the project, so it should run outside of a transaction, without locks. It can be repeated.
@@ -20,13 +25,29 @@ const REMOVE = 'DELETE FROM sluice.outbox WHERE sequence = $1';
 export async function removeUnsent(query: Query, { project, traceId }: TraceName): Promise<number> {
   if (!HEX_ID.test(traceId)) return 0;
   const id = Buffer.from(traceId, 'hex');
+  const found = (await query(FOUND, [project, traceId])).rows;
+  return shortenEach(query, found, (body, signal) => withoutTrace(body, signal as 'traces' | 'logs', id));
+}
+
+/** As `removeUnsent`, of an environment of a project. */
+export async function removeUnsentOf(query: Query, project: string, choice: EnvironmentChoice): Promise<number> {
+  const found = (await query(OF_PROJECT, [project])).rows;
+  return shortenEach(query, found, (body, signal) => withoutEnvironment(body, signal, choice));
+}
+
+async function shortenEach(
+  query: Query,
+  found: readonly Readonly<Record<string, unknown>>[],
+  shorten: (body: Buffer, signal: Signal) => Shortened,
+): Promise<number> {
   let entries = 0;
-  for (const { sequence } of (await query(FOUND, [project, traceId])).rows) {
+  for (const { sequence } of found) {
     const [entry] = (await query(ONE, [sequence])).rows;
     if (entry === undefined) continue;
-    const rest = shorten(entry['body'] as Buffer, entry['signal'] as 'traces' | 'logs', id);
-    // A link to the trace, or the same bytes in a text.
-    if (rest.removed === 0 && rest.body !== null) continue;
+    const body = entry['body'] as Buffer;
+    const rest = shortenedBy(shorten, body, entry['signal'] as Signal);
+    // Nothing is left out. Of a trace: a link to it, or the same bytes in a text.
+    if (rest.body?.length === body.length) continue;
     if (rest.body === null) await query(REMOVE, [sequence]);
     else await query(SHORTEN, [sequence, rest.body, rest.body.length, rest.records]);
     entries++;
@@ -35,9 +56,9 @@ export async function removeUnsent(query: Query, { project, traceId }: TraceName
 }
 
 /** An entry that cannot be read is removed: it may have the records. */
-function shorten(body: Buffer, signal: 'traces' | 'logs', id: Buffer): Shortened {
+function shortenedBy(shorten: (body: Buffer, signal: Signal) => Shortened, body: Buffer, signal: Signal): Shortened {
   try {
-    return withoutTrace(body, signal, id);
+    return shorten(body, signal);
   } catch {
     return { body: null, records: 0, removed: 0 };
   }

@@ -1,0 +1,61 @@
+/** The fields of a message of protobuf, for code that reads or copies a message without its schema. */
+const VARINT = 0;
+const BITS_64 = 1;
+const LENGTH = 2;
+const BITS_32 = 5;
+const MOST_VARINT_BYTES = 10;
+
+export interface WireField {
+  readonly number: number;
+  /** Of a field with a length; null: of others. */
+  readonly content: Buffer | null;
+  readonly whole: Buffer;
+}
+
+/** In their order. Throws for bytes that are no message. */
+export function* fieldsOf(message: Buffer): Generator<WireField> {
+  for (let at = 0; at < message.length; ) {
+    const start = at;
+    const [tag, afterTag] = readVarint(message, at);
+    const [number, type] = [Math.floor(tag / 8), tag % 8];
+    let content: Buffer | null = null;
+    at = afterTag;
+    if (type === VARINT) [, at] = readVarint(message, at);
+    else if (type === BITS_64) at += 8;
+    else if (type === BITS_32) at += 4;
+    else if (type === LENGTH) {
+      const [length, afterLength] = readVarint(message, at);
+      at = afterLength + length;
+      content = message.subarray(afterLength, at);
+    } else throw new Error(`a field has the wire type ${type}`);
+    if (at > message.length) throw new Error('a field is longer than its message');
+    yield { number, content, whole: message.subarray(start, at) };
+  }
+}
+
+/** The value, exact below 2^53, and the place after it. */
+function readVarint(bytes: Buffer, start: number): readonly [value: number, after: number] {
+  let value = 0;
+  for (let at = 0; at < MOST_VARINT_BYTES; at++) {
+    const byte = bytes[start + at];
+    if (byte === undefined) break;
+    value += (byte & 0x7f) * 2 ** (7 * at);
+    if (byte < 0x80) return [value, start + at + 1];
+  }
+  throw new Error('a number does not end');
+}
+
+function varint(value: number): Buffer {
+  const bytes: number[] = [];
+  for (let rest = value; ; rest = Math.floor(rest / 128)) {
+    if (rest < 128) return Buffer.from([...bytes, rest]);
+    bytes.push((rest % 128) + 128);
+  }
+}
+
+/** A field with a length, in pieces. */
+export const lengthField = (number: number, content: Buffer): readonly Buffer[] => [
+  varint(number * 8 + LENGTH),
+  varint(content.length),
+  content,
+];
