@@ -222,7 +222,7 @@ export const METRIC_COLUMNS = [
   column('time_unix_nano', 'nanos', 'text in JSON'),
   column('value_int', 'count64', 'an integer value, exactly'),
   column('value_double', 'double', 'a floating point value'),
-  column('count', 'count64', 'text in JSON; of distributions'),
+  column('count', 'count64', 'text in JSON; of distributions; null beyond 2^63−1'),
   column('sum', 'double', 'of distributions'),
   column('min', 'double', 'of distributions'),
   column('max', 'double', 'of distributions'),

@@ -145,11 +145,16 @@ function scalar(type: string, source: Source): Value {
   }
 }
 
-function fieldValues(field: protobuf.Field, wire: number, source: Source): Value[] {
+/** Messages of values, which are refused where other messages are merged. */
+const VALUES = new Set(['AnyValue', 'ArrayValue', 'KeyValueList']);
+
+/** `before` is an earlier message of a singular field. */
+function fieldValues(field: protobuf.Field, wire: number, source: Source, before: Value | undefined): Value[] {
   const submessage = submessageOf(field);
   if (submessage !== null) {
     if (wire !== DELIMITED) refuse(`${field.name} has wire type ${wire}`);
-    return [readProtobuf(submessage, source.delimited())];
+    if (before !== undefined && VALUES.has(submessage.name)) refuse(`${field.name} is given twice`);
+    return [readProtobuf(submessage, source.delimited(), before as Message | undefined)];
   }
   const type = isEnum(field) ? 'int32' : field.type;
   const expected = WIRE_TYPES[type];
@@ -163,9 +168,9 @@ function fieldValues(field: protobuf.Field, wire: number, source: Source): Value
   return [scalar(type, source)];
 }
 
-/** Reads a message. The last occurrence of a singular field or a oneof is used. */
-export function readProtobuf(type: protobuf.Type, bytes: Buffer): Message {
-  const result: Record<string, Value> = {};
+/** Reads a message. The last scalar and the last member of a oneof are used; repeated messages are merged. */
+export function readProtobuf(type: protobuf.Type, bytes: Buffer, before: Message = {}): Message {
+  const result = { ...before } as Record<string, Value>;
   const source = new Source(bytes);
   while (!source.done) {
     const { number, wire } = source.tag();
@@ -174,7 +179,7 @@ export function readProtobuf(type: protobuf.Type, bytes: Buffer): Message {
       source.skip(number, wire);
       continue;
     }
-    const values = fieldValues(field.resolve(), wire, source);
+    const values = fieldValues(field.resolve(), wire, source, field.repeated ? undefined : result[field.name]);
     if (field.repeated) {
       const before = result[field.name] as Value[] | undefined;
       if (before === undefined) result[field.name] = values;

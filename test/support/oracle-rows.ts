@@ -76,9 +76,10 @@ function time(message: Message, name: string): string | null {
   return value === 0n ? null : String(value);
 }
 
-function count64(message: Message, name: string): string {
+/** A count beyond int8 is unknown. */
+function count64(message: Message, name: string): string | null {
   const value = wide(message, name);
-  return String(value > MAX_INT64 ? MAX_INT64 : value);
+  return value > MAX_INT64 ? null : String(value);
 }
 
 function word(words: readonly (string | null)[], index: number): string | null {

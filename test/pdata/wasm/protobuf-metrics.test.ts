@@ -148,7 +148,16 @@ t.test('a metric describes its points', (t) => {
   t.end();
 });
 
-t.test('the last data member replaces the earlier ones completely', (t) => {
+t.test('a repeated data member adds its points', (t) => {
+  const delta = point(SUM, pb.fixed64(6, 1));
+  const more = pb.message(SUM, pb.message(1, pb.fixed64(6, 2)), pb.varint(3, 1));
+  t.equal(index(Buffer.concat([delta, pb.text(1, 'm'), more])), undefined);
+  t.equal(body.header(HEADER_RECORDS), 2);
+  t.equal(body.u8(METRICS_BASE + METRIC_MONOTONIC), 1);
+  t.end();
+});
+
+t.test('the last data member replaces the earlier ones of other types completely', (t) => {
   const gauge = point(GAUGE, pb.fixed64(6, 1), pb.attribute(7, 'old', pb.varint(3, 1)), pb.message(5));
   const histogram = point(HISTOGRAM, pb.fixed64(4, 9), packed(6, pb.fixed64(6, 9)), pb.message(8));
   t.equal(index(Buffer.concat([gauge, pb.attribute(12, 'm'), gauge, histogram, pb.attribute(12, 'm')])), undefined);
@@ -216,7 +225,11 @@ t.test('an exponential histogram has a scale and two sets of buckets', (t) => {
   t.equal(body.u64(at + POINT_ZERO_COUNT), 11n);
   t.equal(body.f64(at + POINT_ZERO_THRESHOLD), 0.25);
   t.equal(body.u32(at + POINT_POSITIVE_OFFSET) | 0, -3);
-  t.strictSame(counts(at + POINT_POSITIVE_FIRST, at + POINT_POSITIVE_COUNT), [1n, 2n, 300n], 'the last set is used');
+  t.strictSame(
+    counts(at + POINT_POSITIVE_FIRST, at + POINT_POSITIVE_COUNT),
+    [99n, 1n, 2n, 300n],
+    'both sets are merged',
+  );
   t.equal(body.u32(at + POINT_NEGATIVE_COUNT), 0);
   t.equal(body.u32(at + POINT_HAS), POINT_HAS_POSITIVE | POINT_HAS_MAX);
   t.equal(index(point(EXPONENTIAL, pb.message(9))), undefined);

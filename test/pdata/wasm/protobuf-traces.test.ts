@@ -9,6 +9,7 @@ import {
   EVENTS_BASE,
   FAIL_ID,
   FAIL_PAYLOAD,
+  FAIL_PROTOBUF,
   HEADER_EVENTS,
   HEADER_LINKS,
   HEADER_RECORDS,
@@ -272,27 +273,60 @@ t.test('records refer to their resource and scope, in any order of fields', (t) 
   t.end();
 });
 
-t.test('a repeated singular message is replaced completely', (t) => {
+t.test('a repeated singular message is merged', (t) => {
   const resources = [
-    pb.message(1, pb.attribute(1, 'old', pb.varint(3, 1))),
-    pb.message(1, pb.attribute(1, 'new', pb.varint(3, 2))),
+    pb.message(1, pb.attribute(1, 'old', pb.varint(3, 1)), pb.attribute(1, 'both', pb.varint(3, 1))),
+    pb.message(1, pb.attribute(1, 'both', pb.varint(3, 2)), pb.attribute(1, 'new', pb.varint(3, 2))),
   ];
   const scopes = [
-    pb.message(1, pb.text(1, 'old'), pb.text(2, '1')),
-    pb.message(1, pb.attribute(3, 'n', pb.varint(3, 1))),
+    pb.message(1, pb.text(1, 'name'), pb.text(2, '1'), pb.attribute(3, 'm', pb.varint(3, 1))),
+    pb.message(1, pb.attribute(3, 'n', pb.varint(3, 1)), pb.text(2, '12')),
   ];
-  const span = pb.span(pb.message(15, pb.text(2, 'gone'), pb.varint(3, 2)), pb.message(15, pb.varint(3, 1)));
+  const span = pb.span(pb.message(15, pb.text(2, 'kept'), pb.varint(3, 2)), pb.message(15, pb.varint(3, 1)));
   const spans = pb.message(2, ...scopes, pb.message(2, span));
-  t.equal(index(pb.message(1, ...resources, spans)), undefined);
+  // Rows of the span are between those of the two resources.
+  t.equal(index(pb.message(1, resources[0] ?? span, spans, resources[1] ?? span)), undefined);
   t.strictSame(
     pairs(body.attributes(RESOURCES_BASE + RESOURCE_ATTRIBUTES_FIRST, RESOURCES_BASE + RESOURCE_ATTRIBUTES_COUNT)),
-    [['new', 2n]],
+    [
+      ['old', 1n],
+      ['both', 1n], // superseded
+      ['both', 2n],
+      ['new', 2n],
+    ],
   );
   t.match(body.attribute(0), { key: 'old', disposition: DISPOSITION_SUPERSEDED });
-  t.equal(body.u32(SCOPES_BASE + SCOPE_NAME_LENGTH), 0);
-  t.equal(body.u32(SCOPES_BASE + SCOPE_VERSION_LENGTH), 0);
+  t.equal(body.u32(SCOPES_BASE + SCOPE_NAME_LENGTH), 4);
+  t.equal(body.u32(SCOPES_BASE + SCOPE_VERSION_LENGTH), 2);
+  t.strictSame(pairs(body.attributes(SCOPES_BASE + SCOPE_ATTRIBUTES_FIRST, SCOPES_BASE + SCOPE_ATTRIBUTES_COUNT)), [
+    ['m', 1n],
+    ['n', 1n],
+  ]);
   t.equal(body.u8(record(0) + RECORD_STATUS), 1);
-  t.equal(body.u32(record(0) + RECORD_MESSAGE_LENGTH), 0);
+  t.equal(body.u32(record(0) + RECORD_MESSAGE_LENGTH), 4);
+  t.end();
+});
+
+t.test('a value that is given twice is refused, except that the last scalar is used', (t) => {
+  const attribute = (...values: Buffer[]): number | undefined =>
+    index(pb.request(pb.span(pb.message(9, pb.text(1, 'k'), ...values))));
+  const nested = (...values: Buffer[]): number | undefined =>
+    attribute(pb.message(2, pb.message(6, pb.message(1, pb.text(1, 'n'), ...values))));
+  const array = pb.message(5, pb.message(1, pb.varint(3, 1)));
+  const map = pb.message(6, pb.attribute(1, 'm', pb.varint(3, 1)));
+  const value = (...members: Buffer[]): Buffer => pb.message(2, ...members);
+  for (const [where, put] of [
+    ['of an attribute', attribute],
+    ['inside a value', nested],
+  ] as const) {
+    t.equal(put(value(array), value(array)), FAIL_PROTOBUF, `two values ${where}`);
+    t.equal(put(value(pb.varint(3, 1)), value()), FAIL_PROTOBUF, `two values ${where}`);
+    t.equal(put(value(array, array)), FAIL_PROTOBUF, `two arrays ${where}`);
+    t.equal(put(value(map, map)), FAIL_PROTOBUF, `two maps ${where}`);
+    t.equal(put(value(pb.varint(3, 1), pb.text(1, 'a'), pb.text(1, 'b'))), undefined, `scalars ${where}`);
+    t.equal(put(value(array, map, array)), undefined, `an array replaces a map ${where}`);
+    t.equal(put(value(map, pb.text(1, 'a'), map)), undefined, `a map replaces a text ${where}`);
+  }
   t.end();
 });
 

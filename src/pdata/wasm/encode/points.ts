@@ -104,14 +104,11 @@ function optionalDouble(label: string, point: usize, bit: u32, offset: usize): v
   else nullColumn(label);
 }
 
-/** count, sum, min, max. Counts beyond int8 are stored as its largest value. */
+/** count, sum, min, max. A count beyond int8 is unavailable, because any other number would be wrong. */
 function statisticsColumns(point: usize): void {
-  if (point == 0) {
-    nullColumn(labels.COUNT);
-  } else {
-    const count = load<u64>(point, layout.POINT_COUNT);
-    longColumn(labels.COUNT, count > <u64>i64.MAX_VALUE ? i64.MAX_VALUE : <i64>count);
-  }
+  const count = point == 0 ? -1 : load<i64>(point, layout.POINT_COUNT);
+  if (count < 0) nullColumn(labels.COUNT);
+  else longColumn(labels.COUNT, count);
   optionalDouble(labels.SUM, point, layout.POINT_HAS_SUM, layout.POINT_SUM);
   optionalDouble(labels.MIN, point, layout.POINT_HAS_MIN, layout.POINT_MIN);
   optionalDouble(labels.MAX, point, layout.POINT_HAS_MAX, layout.POINT_MAX);

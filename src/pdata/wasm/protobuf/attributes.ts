@@ -3,7 +3,8 @@
  * interleaved.
  */
 import * as layout from '../../layout';
-import { internKey, internNextKey, recordKey } from '../symbols';
+import { fail } from '../fail';
+import { beginList, internKey, internNextKey, recordKey } from '../symbols';
 import { appendScalarAttribute, countOf } from '../tables';
 import { after, bytesTag, closeMessage, readEnd, readTag, skipUnknown } from './reader';
 import { readValue } from './value';
@@ -17,11 +18,12 @@ function rowAddress(row: u32): usize {
 
 /**
  * Appends the attribute of one KeyValue to list `list` (see `beginList`) and returns its key, which the caller passes
- * as `previous` with the next one, 0 with the first.
+ * as `previous` with the next one, 0 with the first. See `value.ts` for a repeated value.
  */
 export function indexAttribute(at: usize, end: usize, list: u32, previous: u32): u32 {
   const row = appendScalarAttribute(0, layout.KIND_NONE, 0, at);
   let symbol: u32 = 0;
+  let hasValue = false;
   while (at < end) {
     const tag = readTag(at, end);
     at = after(at);
@@ -32,6 +34,8 @@ export function indexAttribute(at: usize, end: usize, list: u32, previous: u32):
       at = last;
     } else if (tag == bytesTag(2)) {
       const last = readEnd(at, end);
+      if (hasValue) fail(layout.FAIL_PROTOBUF, at);
+      hasValue = true;
       readValue(after(at), last, rowAddress(row));
       at = last;
     } else at = skipUnknown(tag, at, end, KEY_VALUE_FIELDS);
@@ -57,8 +61,19 @@ export function nextAttribute(): u32 {
   return countOf(layout.HEADER_ATTRIBUTES);
 }
 
-/** Supersedes the rows of a list whose owner was repeated: the last owner replaces it completely. */
-export function supersedeAttributes(first: u32, count: u32): void {
-  for (let row = first; row < first + count; row++)
-    store<u8>(rowAddress(row), layout.DISPOSITION_SUPERSEDED, layout.ATTRIBUTE_DISPOSITION);
+/**
+ * Begins a new list with the rows of an earlier list, whose owner is repeated: they move to the end of the table, so
+ * that the further attributes of the owner follow them.
+ */
+export function continueList(first: u32, count: u32, at: usize): u32 {
+  const list = beginList();
+  for (let row = first; row < first + count; row++) {
+    const from = rowAddress(row);
+    if (load<u8>(from, layout.ATTRIBUTE_DISPOSITION) == layout.DISPOSITION_SUPERSEDED) continue;
+    const moved = appendScalarAttribute(0, layout.KIND_NONE, 0, at);
+    memory.copy(rowAddress(moved), from, layout.ATTRIBUTE_STRIDE);
+    store<u8>(from, layout.DISPOSITION_SUPERSEDED, layout.ATTRIBUTE_DISPOSITION);
+    recordKey(load<u32>(from, layout.ATTRIBUTE_SYMBOL), moved, list);
+  }
+  return list;
 }

@@ -1,7 +1,7 @@
 /** The fields of data points of histograms, exponential histograms and summaries only, kept in point rows. */
 import * as layout from '../../layout';
 import { appendNumber, countOf } from '../tables';
-import { appendPackedVarints, appendQuantile, checkPacked64, collectFixed64 } from './numbers';
+import { appendPackedVarints, appendQuantile, checkPacked64, collectFixed64, copyNumbers } from './numbers';
 import * as reader from './reader';
 
 // HistogramDataPoint { start 2, time 3, count 4, sum 5, bucket_counts 6, explicit_bounds 7, exemplars 8, attributes 9,
@@ -104,13 +104,10 @@ export function indexExponentialField(tag: u32, at: usize, end: usize, point: us
   return at + 8;
 }
 
-/**
- * Appends the counts of one set of buckets. A later set replaces an earlier one completely; its numbers are unused
- * then.
- */
+/** Appends the counts of one set of buckets. A repeated set is merged: the earlier counts are copied before its own. */
 function indexBuckets(at: usize, end: usize, buckets: usize): void {
   const first = countOf(layout.HEADER_NUMBERS);
-  store<u32>(buckets, 0);
+  copyNumbers(load<u32>(buckets, BUCKETS_FIRST), load<u32>(buckets, BUCKETS_COUNT), at);
   while (at < end) {
     const tag = reader.readTag(at, end);
     at = reader.after(at);

@@ -1,11 +1,12 @@
 /** Log records. */
 import * as layout from '../../layout';
+import { fail } from '../fail';
 import { beginList } from '../symbols';
 import { appendRecord, storeRange } from '../tables';
 import { indexAttribute, indexKeylessValue, nextAttribute } from './attributes';
 import * as reader from './reader';
 import { checkTime, knownEnum, storeSpanId, storeTraceId } from './scalars';
-import { checkValue, storeText } from './value';
+import { storeText } from './value';
 
 // LogRecord { time 1, severity_number 2, severity_text 3, body 5, attributes 6, dropped_attributes 7, flags 8, trace_id
 // 9, span_id 10, observed_time 11, event_name 12 }
@@ -13,7 +14,10 @@ const LOG_FIELDS: u32 = 0x1fee;
 
 const HIGHEST_SEVERITY: u32 = 24;
 
-/** Appends a log record. Its body follows its attributes in the table, so that the attributes are adjacent. */
+/**
+ * Appends a log record. Its body follows its attributes in the table, so that the attributes are adjacent. See
+ * `value.ts` for a repeated body.
+ */
 export function indexLogRecord(at: usize, end: usize, resource: u32, scope: u32): void {
   const row = appendRecord(at);
   const list = beginList();
@@ -33,7 +37,7 @@ export function indexLogRecord(at: usize, end: usize, resource: u32, scope: u32)
       const start = reader.after(at);
       if (tag == reader.bytesTag(6)) key = indexAttribute(start, last, list, key);
       else if (tag == reader.bytesTag(5)) {
-        if (body) checkValue(body, bodyEnd, 1);
+        if (body) fail(layout.FAIL_PROTOBUF, at);
         body = start;
         bodyEnd = last;
       } else if (tag == reader.bytesTag(9)) {

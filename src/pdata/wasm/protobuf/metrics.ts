@@ -66,8 +66,8 @@ function indexMetricText(tag: u32, start: usize, last: usize, row: usize): bool 
 }
 
 /**
- * Walks a checked Metric again for the members of its oneof. The last one is used: each later one starts at the rows of
- * the first, so that nothing of the earlier ones remains.
+ * Walks a checked Metric again for the members of its oneof. The last one is used: each one of another type starts at
+ * the rows of the first, so that nothing of the earlier ones remains. A repeated one is merged: it adds its points.
  */
 function indexMembers(at: usize, end: usize, row: usize, metric: u32, resource: u32, scope: u32): void {
   const records = countOf(layout.HEADER_RECORDS);
@@ -83,11 +83,16 @@ function indexMembers(at: usize, end: usize, row: usize, metric: u32, resource: 
       at = skipUnknown(tag, at, end, 0);
       continue;
     }
-    store<u32>(layout.HEADER_BASE, records, layout.HEADER_RECORDS);
-    store<u32>(layout.HEADER_BASE, attributes, layout.HEADER_ATTRIBUTES);
-    store<u32>(layout.HEADER_BASE, exemplars, layout.HEADER_EVENTS);
-    store<u32>(layout.HEADER_BASE, points, layout.HEADER_POINTS);
-    store<u32>(layout.HEADER_BASE, numbers, layout.HEADER_NUMBERS);
+    if (type != <u32>load<u8>(row, layout.METRIC_TYPE)) {
+      store<u32>(layout.HEADER_BASE, records, layout.HEADER_RECORDS);
+      store<u32>(layout.HEADER_BASE, attributes, layout.HEADER_ATTRIBUTES);
+      store<u32>(layout.HEADER_BASE, exemplars, layout.HEADER_EVENTS);
+      store<u32>(layout.HEADER_BASE, points, layout.HEADER_POINTS);
+      store<u32>(layout.HEADER_BASE, numbers, layout.HEADER_NUMBERS);
+      store<u8>(row, type, layout.METRIC_TYPE);
+      store<u8>(row, 0, layout.METRIC_TEMPORALITY);
+      store<u8>(row, 0, layout.METRIC_MONOTONIC);
+    }
     const last = readEnd(at, end);
     indexData(type, after(at), last, row, metric, resource, scope);
     at = last;
@@ -98,9 +103,6 @@ function indexData(type: u32, at: usize, end: usize, row: usize, metric: u32, re
   let known = TEMPORAL_FIELDS;
   if (type == layout.METRIC_GAUGE || type == layout.METRIC_SUMMARY) known = POINTS_FIELDS;
   else if (type == layout.METRIC_SUM) known = SUM_FIELDS;
-  store<u8>(row, type, layout.METRIC_TYPE);
-  store<u8>(row, 0, layout.METRIC_TEMPORALITY);
-  store<u8>(row, 0, layout.METRIC_MONOTONIC);
   while (at < end) {
     const tag = readTag(at, end);
     at = after(at);

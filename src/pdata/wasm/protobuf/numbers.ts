@@ -3,7 +3,7 @@
  * the point only checks and counts it. The checked point is then walked again for one list, whose numbers become
  * adjacent.
  */
-import { FAIL_PROTOBUF, HEADER_NUMBERS } from '../../layout';
+import { FAIL_PROTOBUF, HEADER_NUMBERS, NUMBER_STRIDE, NUMBERS_BASE } from '../../layout';
 import { fail } from '../fail';
 import { appendNumber, countOf } from '../tables';
 import * as reader from './reader';
@@ -27,6 +27,12 @@ export function collectFixed64(field: u32, count: u32, at: usize, end: usize): v
       for (at = reader.after(at); at < last; at += 8) appendNumber(load<u64>(at), at);
     } else at = reader.skipUnknown(tag, at, end, 0);
   }
+}
+
+/** Appends `count` numbers of the table again. */
+export function copyNumbers(first: u32, count: u32, at: usize): void {
+  for (let i = first; i < first + count; i++)
+    appendNumber(load<u64>(<usize>NUMBERS_BASE + <usize>i * NUMBER_STRIDE), at);
 }
 
 /** Appends one packed run of varints, and checks it. */

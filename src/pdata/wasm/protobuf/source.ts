@@ -1,11 +1,10 @@
 /**
  * Resource and InstrumentationScope, the sources of records. Their rows are allocated before; a repeated message
- * replaces the first.
+ * is merged into the first.
  */
 import * as layout from '../../layout';
-import { beginList } from '../symbols';
 import { storeRange } from '../tables';
-import { indexAttribute, nextAttribute, supersedeAttributes } from './attributes';
+import { continueList, indexAttribute, nextAttribute } from './attributes';
 import { after, bytesTag, closeMessage, readEnd, readTag, readVarint, skipUnknown, varintTag } from './reader';
 import { checkText, storeText } from './value';
 
@@ -17,12 +16,12 @@ const ENTITY_FIELDS: u32 = 0x1e;
 const SCOPE_FIELDS: u32 = 0x1e;
 
 export function indexResource(at: usize, end: usize, row: usize): void {
-  supersedeAttributes(
+  const firstAttribute = nextAttribute();
+  const list = continueList(
     load<u32>(row, layout.RESOURCE_ATTRIBUTES_FIRST),
     load<u32>(row, layout.RESOURCE_ATTRIBUTES_COUNT),
+    at,
   );
-  const list = beginList();
-  const firstAttribute = nextAttribute();
   let key: u32 = 0;
   while (at < end) {
     const tag = readTag(at, end);
@@ -58,10 +57,12 @@ function checkEntity(at: usize, end: usize): void {
 }
 
 export function indexScope(at: usize, end: usize, row: usize): void {
-  supersedeAttributes(load<u32>(row, layout.SCOPE_ATTRIBUTES_FIRST), load<u32>(row, layout.SCOPE_ATTRIBUTES_COUNT));
-  memory.fill(row, 0, layout.SCOPE_STRIDE);
-  const list = beginList();
   const firstAttribute = nextAttribute();
+  const list = continueList(
+    load<u32>(row, layout.SCOPE_ATTRIBUTES_FIRST),
+    load<u32>(row, layout.SCOPE_ATTRIBUTES_COUNT),
+    at,
+  );
   let key: u32 = 0;
   while (at < end) {
     const tag = readTag(at, end);

@@ -114,12 +114,8 @@ function indexSpanScalar(tag: u32, at: usize, end: usize, row: usize): usize {
   return reader.after(at);
 }
 
-/** A later status replaces an earlier one completely. */
+/** A repeated status is merged into the first. */
 function indexStatus(at: usize, end: usize, row: usize): void {
-  store<u8>(row, 0, layout.RECORD_STATUS);
-  store<u8>(row, 0, layout.RECORD_MESSAGE_FLAGS);
-  store<u32>(row, 0, layout.RECORD_MESSAGE_OFFSET);
-  store<u32>(row, 0, layout.RECORD_MESSAGE_LENGTH);
   while (at < end) {
     const tag = reader.readTag(at, end);
     at = reader.after(at);

@@ -1,6 +1,9 @@
 /**
  * AnyValue: the value of an attribute is stored in its row. Nested values stay in the body and are only checked, so
  * that the encoders can walk them again without checks.
+ *
+ * Repeated messages are merged, but not values, which stay in the body: a value that is given twice, and an array or
+ * map that is given twice in sequence, are refused.
  */
 import * as layout from '../../layout';
 import { fail } from '../fail';
@@ -85,6 +88,7 @@ function readStructure(tag: u32, at: usize, end: usize, row: usize): usize {
     return reader.skipUnknown(tag, at, end, VALUE_FIELDS);
   const last = reader.readEnd(at, end);
   const start = reader.after(at);
+  const before = load<u8>(row, layout.ATTRIBUTE_KIND);
   let kind: u32 = layout.KIND_BYTES;
   if (tag == reader.bytesTag(5)) {
     kind = layout.KIND_ARRAY;
@@ -93,6 +97,7 @@ function readStructure(tag: u32, at: usize, end: usize, row: usize): usize {
     kind = layout.KIND_MAP;
     checkMap(start, last, 1);
   }
+  if (kind == before && kind != layout.KIND_BYTES) fail(layout.FAIL_PROTOBUF, start);
   setText(row, kind, 0, start, last);
   return last;
 }
@@ -100,14 +105,17 @@ function readStructure(tag: u32, at: usize, end: usize, row: usize): usize {
 /** Checks an AnyValue of the given depth that gets no row. */
 export function checkValue(at: usize, end: usize, depth: u32): void {
   if (depth > min(load<u32>(layout.HEADER_BASE, layout.HEADER_MAX_DEPTH), DEPTH_CEILING)) fail(layout.FAIL_PAYLOAD, at);
+  let member: u32 = 0;
   while (at < end) {
     const tag = reader.readTag(at, end);
     at = reader.after(at);
     if (tag == reader.varintTag(2) || tag == reader.varintTag(3)) {
       reader.readVarint(at, end);
       at = reader.after(at);
+      member = tag;
     } else if (tag == reader.fixed64Tag(4)) {
       at += 8;
+      member = tag;
     } else if (
       tag == reader.bytesTag(1) ||
       tag == reader.bytesTag(5) ||
@@ -119,6 +127,8 @@ export function checkValue(at: usize, end: usize, depth: u32): void {
       if (tag == reader.bytesTag(1)) checkText(start, last);
       else if (tag == reader.bytesTag(5)) checkArray(start, last, depth);
       else if (tag == reader.bytesTag(6)) checkMap(start, last, depth);
+      if (tag == member && (tag == reader.bytesTag(5) || tag == reader.bytesTag(6))) fail(layout.FAIL_PROTOBUF, start);
+      member = tag;
       at = last;
     } else at = reader.skipUnknown(tag, at, end, VALUE_FIELDS);
   }
@@ -154,14 +164,18 @@ function checkMap(at: usize, end: usize, depth: u32): void {
 }
 
 function checkKeyValue(at: usize, end: usize, depth: u32): void {
+  let hasValue = false;
   while (at < end) {
     const tag = reader.readTag(at, end);
     at = reader.after(at);
     if (tag == reader.bytesTag(1) || tag == reader.bytesTag(2)) {
       const last = reader.readEnd(at, end);
       const start = reader.after(at);
-      if (tag == reader.bytesTag(2)) checkValue(start, last, depth + 1);
-      else if (checkText(start, last) & layout.TEXT_HAS_NUL) nestedKeysHoldNul = true;
+      if (tag == reader.bytesTag(2)) {
+        if (hasValue) fail(layout.FAIL_PROTOBUF, start);
+        hasValue = true;
+        checkValue(start, last, depth + 1);
+      } else if (checkText(start, last) & layout.TEXT_HAS_NUL) nestedKeysHoldNul = true;
       at = last;
     } else at = reader.skipUnknown(tag, at, end, KEY_VALUE_FIELDS);
   }
