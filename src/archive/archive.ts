@@ -7,6 +7,7 @@ import { conditionOf, LAKE_TABLES } from './lake-table.ts';
 import { quoted } from './duckdb.ts';
 import { finishErasures } from './erasure.ts';
 import { expireFiles } from './expiry.ts';
+import { adoptFiles, requireKnownFiles } from './unknown-files.ts';
 import { recordPlace } from './reading/archived-files.ts';
 import { LEFTOVER_MS } from '../object-store/object-store.ts';
 
@@ -42,6 +43,8 @@ export interface Selection {
   readonly olderThanMs: number;
   /** Files of days that ended this long ago are removed; null: none. */
   readonly keepMs?: number | null;
+  /** Files that this database does not know are recorded first. Otherwise they are refused. */
+  readonly adopts?: boolean;
 }
 
 /** What a run would do. */
@@ -66,6 +69,8 @@ export async function* archive(
 ): AsyncGenerator<ArchivedFile> {
   await lockArchive(work.session, 'tables');
   try {
+    if (selection.adopts === true) yield* adoptFiles(work);
+    await requireKnownFiles(work, 'run `sluice archive --adopt` once.');
     await recordPlace(work.session.query, work.store.url);
     await finishErasures(work);
     for (const day of await listDays(work.session, selection)) {

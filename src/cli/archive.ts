@@ -32,6 +32,7 @@ export const archiveCommand: Command = {
       otherwise: 'as configured, else 7d',
     },
     ...WORK_OPTIONS,
+    adopt: { type: 'flag', description: 'First record files that the database does not know, after a restore' },
     'dry-run': { type: 'flag', description: 'Only show what would be archived' },
     json: { type: 'flag', description: 'Print JSON' },
   },
@@ -111,7 +112,8 @@ async function run(call: Call, { olderThanMs, keepMs, ...place }: Choice): Promi
   const { values, terminal } = call;
   const files = await withArchiveWork(call, place, async (work) => {
     const made: ArchivedFile[] = [];
-    for await (const file of archive(work, { olderThanMs, keepMs }, noteExpired(call, work))) {
+    const selection = { olderThanMs, keepMs, adopts: values.flag('adopt') };
+    for await (const file of archive(work, selection, noteExpired(call, work))) {
       made.push(file);
       terminal.say(`${file.key}: ${formatCount(file.records)} records, ${formatBytes(file.bytes)}`);
     }

@@ -26,6 +26,7 @@ import { reasonOf } from '../reading/left-out.ts';
 import { copyParts, requireReadable } from '../reading/partial-file.ts';
 import { conditionOf as erasureOf, readErasures } from '../requested-erasures.ts';
 import { Staging } from '../staging.ts';
+import { requireKnownFiles } from '../unknown-files.ts';
 import { LEFTOVER_MS, StoreError } from '../../object-store/object-store.ts';
 import {
   type Compaction,
@@ -61,6 +62,7 @@ export async function* compact(
   const { query } = work.session;
   await lockArchive(work.session, 'parts');
   try {
+    await requireKnownFiles(work, 'docs/operations.md says what to do.');
     await recordPlace(query, work.store.url);
     await finishErasures(work);
     // Of the begin, so that a run ends although more arrives.
