@@ -7,26 +7,12 @@ import type { Rejection, Sender } from '../errors.ts';
 import type { Quota } from './capabilities/ledger.ts';
 import type { Component, Declaration, Host } from './component.ts';
 
-/** Bounds the decompression of a body. */
-export interface Expansion {
+/** Of a body that is still compressed when it is delivered. */
+export interface Compression {
   /** Most expanded bytes. */
   readonly limitBytes: number;
-  /**
-   * Called with the declared size before memory is allocated, and with the real size afterwards; the last call counts.
-   * May throw a `Rejection`.
-   */
-  reserve(bytes: number): void;
-}
-
-/** A body that is still compressed when it is delivered. */
-export interface Compression extends Expansion {
   /** The expanded size that the sender declares; an estimate. */
   readonly expectedBytes: number;
-  /**
-   * Expands the body outside the event loop: for one that is larger than declared. Throws `body_too_large`,
-   * `decompression_failed` or `overloaded`.
-   */
-  expand(): Promise<Uint8Array>;
 }
 
 /** The body of one request after it was read. */
@@ -37,7 +23,7 @@ export interface Delivery {
   body: Uint8Array;
   /** Called after the pass: the memory of the body may be reused. */
   release?(): void;
-  /** Set for a gzip body that is expanded in the pass. Only for small bodies, because it blocks the event loop. */
+  /** Set for a gzip body, which is expanded in the pass. */
   gzip: Compression | null;
   readonly encoding: Encoding;
   /** Identifies the raw bytes; see `Claim.replayKey`. */

@@ -22,8 +22,8 @@ const RESERVED_FLAGS = 0xe0;
 
 /** A body can have hundreds of thousands of empty members, which take a microsecond or two each. */
 const MEMBERS_PER_STEP = 256;
-/** The checksum of so many bytes takes some tenths of a millisecond. */
-const CHECKSUM_BYTES = 1048576;
+/** To copy so many bytes, or their checksum, takes some tenths of a millisecond. */
+const PIECE_BYTES = 1048576;
 
 /**
  * Expands a body into the input region and returns a view of it, which the next request overwrites. Throws
@@ -37,7 +37,10 @@ export function* gunzip(wire: Wire, compressed: Uint8Array, limitBytes: number):
     });
   const { bytes } = wire;
   const end = layout.COMPRESSED_BASE + compressed.length;
-  bytes.set(compressed, layout.COMPRESSED_BASE);
+  for (let from = 0; from < compressed.length; from += PIECE_BYTES) {
+    if (from > 0) yield;
+    bytes.set(partOf(compressed, from, Math.min(from + PIECE_BYTES, compressed.length)), layout.COMPRESSED_BASE + from);
+  }
   bytes.fill(0, end, end + layout.COMPRESSED_PADDING);
   const limit = Math.min(limitBytes, layout.INPUT_CAPACITY);
   let at = layout.COMPRESSED_BASE;
@@ -108,9 +111,9 @@ function requireWithin(at: number, end: number): number {
 function* checkTrailer(bytes: Buffer, at: number, end: number, expanded: Uint8Array): Steps {
   requireWithin(at + TRAILER_BYTES, end);
   let checksum = 0;
-  for (let from = 0; from < expanded.length; from += CHECKSUM_BYTES) {
+  for (let from = 0; from < expanded.length; from += PIECE_BYTES) {
     if (from > 0) yield;
-    checksum = crc32(partOf(expanded, from, Math.min(from + CHECKSUM_BYTES, expanded.length)), checksum);
+    checksum = crc32(partOf(expanded, from, Math.min(from + PIECE_BYTES, expanded.length)), checksum);
   }
   if (bytes.readUInt32LE(at) !== checksum) throw failure('checksum', at);
   if (bytes.readUInt32LE(at + 4) !== expanded.length) throw failure('length', at + 4);

@@ -105,7 +105,7 @@ export interface WireOptions {
 }
 
 const PAGE = 65536;
-const STEP_MS = 1;
+const STEP_MS = 0.5;
 /** Saved calls begin behind two addresses. */
 const SAVED_BASE = PAUSE_BASE + 8;
 

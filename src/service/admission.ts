@@ -14,6 +14,11 @@ import { MAX_POLLS_MS, PollCycle } from './poll-cycle.ts';
 /** No pass begins or continues when passes have taken this long since the last poll. */
 const SLICE_MS = 2;
 /**
+ * The same for passes of the largest bodies. A commit takes several polls, one for each answer of the database, so the
+ * other requests wait for as many slices.
+ */
+const LONG_SLICE_MS = 1;
+/**
  * The first slice of a pass may be longer by this time, in which most passes end without being divided. Those of the
  * largest bodies do not.
  */
@@ -242,11 +247,13 @@ export class AdmissionControl<Place> {
     this.#scheduled = false;
     this.#sliceMs = 0;
     const limit = this.#sliceLimitMs();
-    while (this.#sliceMs < limit) {
+    for (;;) {
       const next = this.#next();
       if (next === null) return;
+      const { isLong } = next.sizeQueue;
+      if (this.#sliceMs >= (isLong && !this.#isLoaded ? LONG_SLICE_MS : limit)) break;
       // Passes in progress alternate within a slice as well.
-      this.#advance(next.sizeQueue, next.flow, Math.min(limit, this.#sliceMs + SLICE_MS));
+      this.#advance(next.sizeQueue, next.flow, Math.min(limit, this.#sliceMs + (isLong ? LONG_SLICE_MS : SLICE_MS)));
     }
     if (this.#open > 0) this.#startPolls();
   }

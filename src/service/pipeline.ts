@@ -31,7 +31,7 @@ const MICROSECONDS = 1000n;
 /** Replaces a body after its pass, to free its memory. */
 const DROPPED = new Uint8Array(0);
 
-/** A gzip body is larger than its trailer says. Its pass runs again after it was expanded outside the event loop. */
+/** A gzip body is larger than its trailer says. Its pass runs again in an arena for bodies of any size. */
 class LargerThanDeclared extends Error {}
 
 /** The result of a pass. */
@@ -168,9 +168,7 @@ export class SignalPipeline implements Pipeline {
       } catch (error) {
         if (!(error instanceof LargerThanDeclared)) throw error;
       }
-      delivery.body = await gzip.expand();
-      delivery.gzip = null;
-      return await pass(delivery.body.length);
+      return await pass(gzip.limitBytes);
     } finally {
       delivery.body = DROPPED;
       delivery.release?.();
@@ -272,16 +270,10 @@ function isSteps(rows: Rows | Steps<Rows>): rows is Steps<Rows> {
   return 'next' in rows;
 }
 
-function* expand(intake: Intake, { body, gzip }: Delivery, limitBytes: number): Steps<Uint8Array> {
+/** Throws `LargerThanDeclared` when the body may fit the request's limit, but does not fit this arena. */
+function* expand(intake: Intake, { body, gzip }: Delivery, arenaLimit: number): Steps<Uint8Array> {
   if (gzip === null) return body;
-  const expanded = yield* expandTo(intake, body, gzip.limitBytes, limitBytes);
-  gzip.reserve(expanded.length);
-  return expanded;
-}
-
-/** Throws `LargerThanDeclared` when the body fits the request's limit, but not this arena. */
-function* expandTo(intake: Intake, body: Uint8Array, requestLimit: number, arenaLimit: number): Steps<Uint8Array> {
-  if (requestLimit <= arenaLimit) return yield* intake.expandInSteps(body, requestLimit);
+  if (gzip.limitBytes <= arenaLimit) return yield* intake.expandInSteps(body, gzip.limitBytes);
   try {
     return yield* intake.expandInSteps(body, arenaLimit);
   } catch (error) {

@@ -24,9 +24,9 @@ const LEAST_LIMIT_BYTES = 1048576;
 /**
  * The limit for the rows of one request in one format. Below the budget, so that a single request always finds room.
  */
-const MAX_REQUEST_ROW_BYTES = 136 * 1048576;
+const MAX_REQUEST_ROW_BYTES = 128 * 1048576;
 /** The limit for the rows of all requests that wait or are being written. */
-const MAX_ROW_BYTES = 168 * 1048576;
+const MAX_ROW_BYTES = 152 * 1048576;
 
 export interface RowBudgetOptions {
   readonly maxBytes?: number;

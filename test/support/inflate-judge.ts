@@ -1,4 +1,4 @@
-/** Expands the same bytes with the WASM module's inflater and with zlib, and reports differences. */
+/** Expands the same bytes with the inflater of both WASM modules and with zlib, and reports differences. */
 import { gunzipSync, inflateRawSync } from 'node:zlib';
 import { Rejection } from '../../src/errors.ts';
 import {
@@ -26,39 +26,17 @@ export interface Expansion {
 const refused = (refusal: string): Expansion => ({ bytes: null, used: 0, refusal });
 
 export class InflateJudge {
-  readonly #wire: Wire;
+  readonly #wire = loadWire(1n);
+  /** Pauses wherever it can. */
+  readonly #pausing = loadWire(1n, { pauses: true, stepMs: 0 });
 
-  constructor(wire: Wire = loadWire(1n)) {
-    this.#wire = wire;
-  }
-
-  /** Expands raw DEFLATE with the module. A trap is a bug of the module and is thrown. */
+  /** Expands raw DEFLATE. A trap is a bug of the module and is thrown. */
   raw(stream: Buffer, limitBytes = LIMIT_BYTES): Expansion {
-    const { bytes, exports } = this.#wire;
-    const end = COMPRESSED_BASE + stream.length;
-    bytes.set(stream, COMPRESSED_BASE);
-    bytes.fill(0, end, end + COMPRESSED_PADDING);
-    try {
-      exports.inflate(COMPRESSED_BASE, end, INPUT_BASE, INPUT_BASE + limitBytes);
-    } catch (error) {
-      if (error instanceof WireFault) return refused(`fault ${error.code}`);
-      throw error;
-    }
-    return {
-      bytes: bytes.subarray(INPUT_BASE, bytes.readUInt32LE(HEADER_BASE + HEADER_INFLATED)),
-      used: bytes.readUInt32LE(HEADER_BASE + HEADER_INFLATE_END) - COMPRESSED_BASE,
-      refusal: '',
-    };
+    return this.#byBoth((wire) => expandRaw(wire, stream, limitBytes));
   }
 
   gzip(body: Buffer, limitBytes = LIMIT_BYTES): Expansion {
-    try {
-      const bytes = Buffer.from(finish(gunzip(this.#wire, body, limitBytes)));
-      return { bytes, used: body.length, refusal: '' };
-    } catch (error) {
-      if (error instanceof Rejection) return refused(error.code);
-      throw error;
-    }
+    return this.#byBoth((wire) => expandGzip(wire, body, limitBytes));
   }
 
   /** The difference for a raw stream; empty when there is none. */
@@ -68,6 +46,42 @@ export class InflateJudge {
 
   gzipDifference(body: Buffer): string {
     return differenceOf(this.gzip(body), gzipByZlib(body));
+  }
+
+  #byBoth(expand: (wire: Wire) => Expansion): Expansion {
+    const expansion = expand(this.#wire);
+    const inSteps = expand(this.#pausing);
+    const isSame = inSteps.bytes === null ? expansion.bytes === null : expansion.bytes?.equals(inSteps.bytes) === true;
+    if (!isSame || inSteps.used !== expansion.used || inSteps.refusal !== expansion.refusal)
+      throw new Error(`in steps ${inSteps.refusal}, at once ${expansion.refusal}`);
+    return expansion;
+  }
+}
+
+function expandRaw({ bytes, exports, inSteps }: Wire, stream: Buffer, limitBytes: number): Expansion {
+  const end = COMPRESSED_BASE + stream.length;
+  bytes.set(stream, COMPRESSED_BASE);
+  bytes.fill(0, end, end + COMPRESSED_PADDING);
+  try {
+    finish(inSteps(() => exports.inflate(COMPRESSED_BASE, end, INPUT_BASE, INPUT_BASE + limitBytes)));
+  } catch (error) {
+    if (error instanceof WireFault) return refused(`fault ${error.code}`);
+    throw error;
+  }
+  return {
+    bytes: bytes.subarray(INPUT_BASE, bytes.readUInt32LE(HEADER_BASE + HEADER_INFLATED)),
+    used: bytes.readUInt32LE(HEADER_BASE + HEADER_INFLATE_END) - COMPRESSED_BASE,
+    refusal: '',
+  };
+}
+
+function expandGzip(wire: Wire, body: Buffer, limitBytes: number): Expansion {
+  try {
+    const bytes = Buffer.from(finish(gunzip(wire, body, limitBytes)));
+    return { bytes, used: body.length, refusal: '' };
+  } catch (error) {
+    if (error instanceof Rejection) return refused(error.code);
+    throw error;
   }
 }
 

@@ -38,6 +38,11 @@ export function mayPause(): void {
 /** A loop over one text asks the host once in so many bytes, which take some tens of microseconds. */
 export const PAUSE_BYTES: usize = 16384;
 
+/** The end of a piece from `at` on, up to `end`: a loop that ends there calls `pauseNow` outside of it. */
+export function pieceEnd(at: usize, end: usize): usize {
+  return pauses ? min(at + PAUSE_BYTES, end) : end;
+}
+
 /** Called in a loop over a text of any length, at `at`; returns the address from which it asks again. */
 // @ts-ignore: decorator
 @inline

@@ -83,7 +83,7 @@ class ArrivingBody {
     const length = this.length + chunk.length;
     if (length > this.#limits.bytes)
       throw new Rejection('body_too_large', { limit_bytes: this.#limits.bytes, received_bytes: length });
-    if (length > this.#buffer.length) this.#buffer = this.#reservation.raw.grow(this.#roomFor(length), this.length);
+    if (length > this.#buffer.length) this.#buffer = this.#reservation.grow(this.#roomFor(length), this.length);
     chunk.copy(this.#buffer, this.length);
     this.length = length;
   }

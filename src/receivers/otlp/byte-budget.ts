@@ -20,54 +20,19 @@ export class ByteBudget {
 
   /** For one request of this project. */
   open(project: string): Reservation {
-    return new Reservation(this.#shares, this.#pool, project);
-  }
-}
-
-/**
- * The bytes of one request: the buffers of its body, and bytes reserved elsewhere. `close` releases all and may be
- * called twice.
- */
-export class Reservation {
-  /** The body as it arrives. */
-  readonly raw: GrowingBuffer;
-  /** The body as it expands. */
-  readonly expanded: GrowingBuffer;
-  readonly project: string;
-  readonly #share: Share;
-  #expandedBytes = 0;
-
-  constructor(shares: FairBudget, pool: ChunkPool, project: string) {
-    this.project = project;
-    this.#share = (before, after) => {
-      if (after > before) shares.reserve(project, after - before);
-      else shares.release(project, before - after);
+    const share: Share = (before, after) => {
+      if (after > before) this.#shares.reserve(project, after - before);
+      else this.#shares.release(project, before - after);
     };
-    this.raw = new GrowingBuffer(this.#share, pool);
-    this.expanded = new GrowingBuffer(this.#share, pool);
-  }
-
-  /**
-   * Reserves bytes for an expansion outside these buffers, in place of the earlier estimate, which stays reserved when
-   * this throws `overloaded`.
-   */
-  expand(bytes: number): void {
-    this.#share(this.#expandedBytes, bytes);
-    this.#expandedBytes = bytes;
-  }
-
-  close(): void {
-    this.expand(0);
-    this.raw.close();
-    this.expanded.close();
+    return new Reservation(share, this.#pool);
   }
 }
 
 /** Changes a reservation from one number of bytes to another. Throws `overloaded`. */
 type Share = (before: number, after: number) => void;
 
-/** A buffer from the pool. Its bytes are reserved before it is taken. */
-export class GrowingBuffer {
+/** A buffer from the pool for one body as it arrives. Its bytes are reserved before it is taken. */
+export class Reservation {
   readonly #share: Share;
   readonly #pool: ChunkPool;
   #buffer: Buffer | null = null;
@@ -92,6 +57,7 @@ export class GrowingBuffer {
     return larger;
   }
 
+  /** Releases all. May be called twice. */
   close(): void {
     this.#share(this.#bytes, 0);
     this.#bytes = 0;

@@ -12,7 +12,7 @@ import { addressOf } from '../../net/address-of.ts';
 import { answerAccepted, answerForeign, answerRefused } from './grpc-answer.ts';
 import { FRAME_HEAD_BYTES, unframe } from './grpc-message.ts';
 import { InFlight } from './in-flight.ts';
-import { prepareBody } from './inflate.ts';
+import { compressionOf } from './compression.ts';
 import { requireContentEncoding } from './media-type.ts';
 import type { GrpcOptions } from './grpc-options.ts';
 import { isRepeated, requireOneKey } from './one-reading.ts';
@@ -135,11 +135,9 @@ export class GrpcCalls {
     const limits = { bytes: this.#maxMessageBytes + FRAME_HEAD_BYTES, timeoutMs: this.#options.read_timeout };
     const { raw, contentEncoding } = unframe(await readBody(stream, null, limits, reservation), announced);
     if (raw.length === 0) throw new Rejection('empty_payload');
-    const room = this.#reception.roomOf(reservation, this.#maxMessageBytes);
-    const { body, gzip } = await prepareBody(raw, contentEncoding, room);
     return {
-      body,
-      gzip,
+      body: raw,
+      gzip: compressionOf(raw, contentEncoding, this.#maxMessageBytes),
       release: () => reservation.close(),
       encoding: 'protobuf',
       replayKey: replayKey(signal, { mediaType: 'application/grpc', contentEncoding }, raw),

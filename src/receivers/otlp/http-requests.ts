@@ -15,7 +15,7 @@ import type { ByteBudget, Reservation } from './byte-budget.ts';
 import { addressOf } from '../../net/address-of.ts';
 import type { PacedConnection } from '../../net/paced-connection.ts';
 import { InFlight } from './in-flight.ts';
-import { prepareBody } from './inflate.ts';
+import { compressionOf } from './compression.ts';
 import { encodingOf, requireContentEncoding, requireEncoding } from './media-type.ts';
 import type { HttpOptions } from './http-options.ts';
 import type { Reception } from './reception.ts';
@@ -155,11 +155,9 @@ export class HttpRequests {
     const limits = { bytes: this.#options.max_request_body_size, timeoutMs: this.#options.read_timeout };
     const raw = await readBody(request, length, limits, reservation);
     if (raw.length === 0) throw new Rejection('empty_payload');
-    const room = this.#reception.roomOf(reservation, this.#options.max_decompressed_size);
-    const { body, gzip } = await prepareBody(raw, contentEncoding, room);
     return {
-      body,
-      gzip,
+      body: raw,
+      gzip: compressionOf(raw, contentEncoding, this.#options.max_decompressed_size),
       release: () => reservation.close(),
       encoding,
       replayKey: replayKey(signal, { mediaType: MEDIA_TYPES[encoding], contentEncoding }, raw),

@@ -1,8 +1,7 @@
 /**
- * Shared by the protocols of one receiver: the pipelines, the limit of concurrent expansions, and the metrics and log
- * lines of acknowledgements and refusals.
+ * Shared by the protocols of one receiver: the pipelines, and the metrics and log lines of acknowledgements and
+ * refusals.
  */
-import { FairSlots } from '../../component/fair-slots.ts';
 import type { Logger } from '../../component/logger.ts';
 import type { Counter, Histogram, Meter } from '../../component/meter.ts';
 import type { Pipeline } from '../../component/receiver.ts';
@@ -10,13 +9,7 @@ import { diagnosticOf, Rejection, type Sender } from '../../errors.ts';
 import type { Capabilities } from '../../component/capabilities/capability.ts';
 import { REFUSED_REQUESTS } from '../../component/capabilities/refused-requests.ts';
 import type { Signal } from '../../pdata/context.ts';
-import type { ByteBudget, Reservation } from './byte-budget.ts';
-import type { ExpansionRoom } from './inflate.ts';
-
-/** Concurrent expansions: half of the thread pool, so that files and other work have the rest. */
-const EXPANDING_SLOTS = 2;
-/** The limit of waiting expansions of one project. */
-const EXPANDING_WAITING = 64;
+import type { ByteBudget } from './byte-budget.ts';
 
 export interface ReceptionParts {
   readonly pipelines: ReadonlyMap<Signal, Pipeline>;
@@ -39,12 +32,6 @@ const UNKNOWN: Sender = { project: null, key: null };
 export class Reception {
   readonly pipelines: ReadonlyMap<Signal, Pipeline>;
   readonly logger: Logger;
-  /** Expansions of large bodies, in fair order of projects. */
-  readonly #expanding = new FairSlots({
-    slots: EXPANDING_SLOTS,
-    mostWaiting: EXPANDING_WAITING,
-    what: 'the expanding of their bodies',
-  });
   readonly #capabilities: Capabilities;
   readonly #refusals: Counter;
   readonly #acknowledged: Histogram;
@@ -91,16 +78,6 @@ export class Reception {
     const known = signal === 'none' ? null : signal;
     const seen = { code, message, signal: known, project, key, bytes, address: peer };
     this.#capabilities.find(REFUSED_REQUESTS)?.add(seen);
-  }
-
-  /** For `prepareBody`. A body may expand to `limitBytes`. */
-  roomOf(reservation: Reservation, limitBytes: number): ExpansionRoom {
-    return {
-      limitBytes,
-      reserve: (bytes) => reservation.expand(bytes),
-      grow: (size, kept) => reservation.expanded.grow(size, kept),
-      inTurn: (work) => this.#expanding.run(reservation.project, work),
-    };
   }
 
   /** The refusal for an error. An error other than a `Rejection` is a bug. */

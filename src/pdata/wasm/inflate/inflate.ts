@@ -5,7 +5,7 @@
  */
 import { FAIL_INFLATE, FAIL_EXPANDED, HEADER_BASE, HEADER_INFLATED, HEADER_INFLATE_END } from '../../layout';
 import { fail } from '../fail';
-import { pauseNow } from '../pause';
+import { pauseNow, pieceEnd } from '../pause';
 import {
   buildDistances,
   buildLengths,
@@ -35,8 +35,8 @@ const END_OF_BLOCK: u32 = 256;
 const LENGTH_ORDER = memory.data<u8>([16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15]);
 const CODE_LENGTHS = memory.data(320, 16);
 
-// The state of the stream between blocks. Above the `held` bits, `bits` may already hold further bits of the source:
-// or-ing them again changes nothing.
+// The state of the stream between blocks and between pieces of a block. Above the `held` bits, `bits` may already hold
+// further bits of the source: or-ing them again changes nothing.
 let bits: u64 = 0;
 let held: u64 = 0;
 let source: usize = 0;
@@ -74,7 +74,7 @@ export function inflate(from: usize, end: usize, to: usize, limit: usize): void 
     else {
       if (kind == 1) useFixed();
       else readCodes();
-      inflateCodes();
+      while (!inflateCodes()) pauseNow();
     }
     checkConsumed();
     if (target > targetLimit) fail(FAIL_EXPANDED, source);
@@ -193,21 +193,23 @@ function keep(b: u64, h: u64, at: usize, out: usize): void {
 }
 
 /**
- * A block of codes. Shifts use their count modulo 64, so an entry is used as a shift count directly; `h` collects
- * invalid bits above its low six bits in the same way, which are cut off at the end.
+ * A block of codes, or a piece of it: returns whether the block has ended. Shifts use their count modulo 64, so an
+ * entry is used as a shift count directly; `h` collects invalid bits above its low six bits in the same way, which are
+ * cut off at the end.
  *
- * At the head of the loop at least 56 bits are present and the next entry is looked up. That is enough for a length and
- * a distance, 48 bits at most, or for three literals of the first table and the look-up of the next entry. Beyond the
- * end of the source the loop decodes invalid data until the block ends or the target is full, which is refused then: at
- * most two bytes of source per byte of target, and the arena has that many behind the source. The loop makes no calls:
- * values that live across a call would be written to the stack in each iteration.
+ * At the head of the loop at least 56 bits are present and the next entry is looked up. That is enough for a length
+ * and a distance, 48 bits at most, or for three literals of the first table and the look-up of the next entry. Beyond
+ * the end of the source the loop decodes invalid data until the block ends or the target is full, which is refused
+ * then: at most two bytes of source per byte of target, and the arena has that many behind the source. The loop makes
+ * no calls: values that live across a call would be written to the stack in each iteration. For the same reason the
+ * function never pauses itself.
  */
-function inflateCodes(): void {
+function inflateCodes(): bool {
   let b = bits;
   let h = held;
   let at = source;
   let out = target;
-  const limit = targetLimit;
+  const limit = pieceEnd(out, targetLimit);
   b |= load<u64>(at) << h;
   at += <usize>((h & 63) ^ 63) >> 3;
   h |= 56;
@@ -254,7 +256,7 @@ function inflateCodes(): void {
       if (entry & ENTRY_EXCEPTION) {
         keep(b >> entry, h - entry, at, out);
         if (!(entry & ENTRY_END)) refuse();
-        return;
+        return true;
       }
     }
     const length = decodedValue(entry, b);
@@ -270,7 +272,7 @@ function inflateCodes(): void {
       if (entry & ENTRY_EXCEPTION) {
         keep(b, h, at, out);
         refuse();
-        return;
+        return true;
       }
     }
     const distance = decodedValue(entry, b);
@@ -279,7 +281,7 @@ function inflateCodes(): void {
     if (distance > out - targetStart) {
       keep(b, h, at, out);
       refuse();
-      return;
+      return true;
     }
     // The next symbol is looked up before the copy, so that the two overlap.
     b |= load<u64>(at) << h;
@@ -293,5 +295,6 @@ function inflateCodes(): void {
   }
   keep(b, h, at, out);
   checkConsumed();
-  fail(FAIL_EXPANDED, at);
+  if (out > targetLimit) fail(FAIL_EXPANDED, at);
+  return false;
 }
