@@ -100,6 +100,7 @@ function contextOf(reader: PostgresReader, asking: Asking): RequestContext {
     archived: async () => null,
     archivedDays: async () => null,
     archivedFrom: null,
+    leftOut: null,
     caller: { by: 'cookie', id: '1', name: 'Ada', role: 'viewer', projects: asking.projects ?? null, seesContent },
     parameter: (name: string) => (name === 'project' ? project : (path[name] ?? '')),
     project,
