@@ -1,4 +1,4 @@
-/** `GET …/traces/histogram`: how many traces began when. */
+/** `GET …/traces/histogram`: how many traces began when, and what they cost or how long they took. */
 import { withUsage } from '../filter/fields.ts';
 import { Parameters } from '../filter/parameters.ts';
 import { json, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
@@ -13,26 +13,38 @@ import {
   rangeOf,
   wordOf,
 } from './question.ts';
-import type { Histogram } from './shapes.ts';
+import type { Histogram, HistogramBucket } from './shapes.ts';
 import { spansOf, sumsOfUsage } from './trace-rows.ts';
 
-/** With conditions on spans, or with errors, only as many of the newest traces are looked at. */
+/** With conditions on spans, or with a figure of spans, only as many of the newest traces are looked at. */
 const SAMPLE = 5000;
 const HEAVY_SAMPLE = 500;
 const HAS_ERROR = `EXISTS (SELECT FROM sluice.spans s WHERE ${spansOf('s')} AND (s.status = 'error' OR s.is_error) OFFSET 0)`;
+const DURATION = `(SELECT greatest(max(coalesce(s.end_time_unix_nano, s.start_time_unix_nano)) - t.first_ns, 0)
+  FROM sluice.spans s WHERE ${spansOf('s')})`;
+
+type Measure = 'count' | 'error' | 'cost' | 'duration';
+
+/** The value of a bucket beside its number of traces. `t`: a trace, `u`: its usage, joined for the cost. */
+const VALUES: Readonly<Record<Measure, string>> = {
+  count: 'NULL::int4',
+  error: `count(*) FILTER (WHERE ${HAS_ERROR})::int4`,
+  cost: 'coalesce(sum(u.total_cost), 0)::numeric(30, 8)::text',
+  duration: `(percentile_disc(0.95) WITHIN GROUP (ORDER BY ${DURATION}))::text`,
+};
 
 export const showHistogram = readRoute(`${PROJECT}/traces/histogram`, async (context) => {
   const { project, query, reader } = context;
   const parameters = new Parameters();
   const { trace, row, sums, isHeavy } = conditionsOf(context, 'span', parameters);
   const buckets = integerOf(query.get('buckets'), { name: 'buckets', byDefault: 60, lowest: 1, highest: 500 });
-  const byError = wordOf(context, 'by', ['count', 'error']) === 'error';
+  const measure = wordOf(context, 'by', ['count', 'error', 'cost', 'duration']);
   const asked = rangeOf(context);
   const { reply, completeness } = await reachOf(context, { of: 'traces', ...asked, isDetailed: hasFilter(context) });
   if (reply !== null) return reply;
   const range = await closedRange(context, asked);
   const width = (range.until - range.from + BigInt(buckets) - 1n) / BigInt(buckets);
-  const isSampled = byError || row.length > 0 || sums.length > 0;
+  const isSampled = measure !== 'count' || row.length > 0 || sums.length > 0;
   const some =
     row.length === 0 ? [] : [`EXISTS (SELECT FROM sluice.spans s WHERE ${spansOf('s')} AND ${allOf(row)} OFFSET 0)`];
   const traces = allOf([...trace, ...environmentCondition(context, 't.environment', parameters)]);
@@ -46,15 +58,16 @@ export const showHistogram = readRoute(`${PROJECT}/traces/histogram`, async (con
     ${isSampled ? `ORDER BY t.first_ns DESC LIMIT ${place(sample)}::int4` : ''}
   ), ${sumsOfUsage(reader.views, `${place(project)}::text`, 'sample')}, counted AS (
     SELECT (t.first_ns - ${place(String(range.from))}::int8) / ${place(String(width))}::int8 AS bucket, count(*)::int4 AS traces,
-      ${byError ? `count(*) FILTER (WHERE ${HAS_ERROR})::int4` : 'NULL::int4'} AS errors
-    FROM sample t WHERE ${allOf([...some, ...withUsage(sums, reader.views, 'usage_sums')])} GROUP BY 1
+      ${VALUES[measure]} AS value
+    FROM sample t ${measure === 'cost' ? 'LEFT JOIN usage_sums u ON u.trace_id = t.trace_id' : ''}
+    WHERE ${allOf([...some, ...withUsage(sums, reader.views, 'usage_sums')])} GROUP BY 1
   )
   SELECT (SELECT count(*) FROM sample)::int4 AS examined, (SELECT min(first_ns) FROM sample) AS reached,
-    coalesce((SELECT json_agg(json_build_array(bucket, traces, errors) ORDER BY bucket) FROM counted), '[]') AS buckets`;
+    coalesce((SELECT json_agg(json_build_array(bucket, traces, value) ORDER BY bucket) FROM counted), '[]') AS buckets`;
   const [found] = await reader.query(text, parameters.values);
   const examined = Number(found?.['examined']);
   const reached = found?.['reached'] ?? null;
-  const counts = found?.['buckets'] as readonly (readonly [number, number, number | null])[];
+  const counts = found?.['buckets'] as readonly (readonly [number, number, unknown])[];
   const histogram: Histogram = {
     from: String(range.from),
     to: String(range.until),
@@ -62,14 +75,27 @@ export const showHistogram = readRoute(`${PROJECT}/traces/histogram`, async (con
     sampled: isSampled && examined === sample,
     examined,
     reached: reached === null ? null : String(reached),
-    buckets: counts.map(([bucket, traces, errors]) => ({
+    buckets: counts.map(([bucket, traces, value]) => ({
       start_time_unix_nano: String(range.from + BigInt(bucket) * width),
       trace_count: traces,
-      ...(errors === null ? {} : { error_count: errors }),
+      ...figureOf(measure, value),
     })),
   };
   return json({ ...histogram, ...completeness });
 });
+
+function figureOf(measure: Measure, value: unknown): Partial<HistogramBucket> {
+  switch (measure) {
+    case 'count':
+      return {};
+    case 'error':
+      return { error_count: Number(value) };
+    case 'cost':
+      return { total_cost: String(value) };
+    case 'duration':
+      return { p95_duration_ns: String(value) };
+  }
+}
 
 /** An open end of the range is that of the stored traces. */
 async function closedRange({ project, reader }: RequestContext, { from, until }: Range): Promise<Range> {

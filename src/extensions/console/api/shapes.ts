@@ -99,6 +99,10 @@ export interface HistogramBucket {
   readonly trace_count: number;
   /** Only with `by=error`. */
   readonly error_count?: number;
+  /** The sum of the known costs. Only with `by=cost`. */
+  readonly total_cost?: Cost;
+  /** The duration below which 95 % of the traces stayed. Only with `by=duration`. */
+  readonly p95_duration_ns?: Nanoseconds;
 }
 
 export type TopMeasure = 'cost' | 'duration' | 'tokens' | 'errors';

@@ -80,6 +80,12 @@ t.test('the histogram counts every trace once', async (t) => {
       [3, 0],
     ],
   ]);
+  const values = async (by: string, name: string) =>
+    (await reading.ask(showHistogram, { query: { ...query, by } })).buckets.map(
+      (bucket: Readonly<Record<string, unknown>>) => bucket[name],
+    );
+  t.same(await values('cost', 'total_cost'), ['0.02000000', '0.03000000', '0.03000000', '0.03000000']);
+  t.same(await values('duration', 'p95_duration_ns'), ['5000000', '5000000', '5000000', '5000000']);
   t.same(await counts({ q: 'model:m-1' }), [
     false,
     [

@@ -259,7 +259,7 @@ async function completeFilter(t: Test, page: Page): Promise<void> {
   await page.keyboard.press('ArrowDown');
   await page.locator('[role=option][aria-selected=true]').waitFor();
   await page.keyboard.press('Enter');
-  await page.getByRole('option').first().waitFor({ state: 'detached' });
+  await page.locator('[role=option]').first().waitFor({ state: 'detached' });
   t.equal(await filter.inputValue(), '-service:sluice-demo ');
   await filter.fill('');
   await page.keyboard.press('Escape');
@@ -351,7 +351,7 @@ async function listArchived(t: Test, page: Page, origin: string): Promise<void> 
 }
 
 /** What is not there says so, and how to continue. */
-async function meetDeadEnds(page: Page, { origin }: TestConsole, link: string): Promise<void> {
+async function meetDeadEnds(t: Test, page: Page, { origin }: TestConsole, link: string): Promise<void> {
   const visit = (path: string) => page.goto(`${origin}${path}`);
   await visit('/p/none/usage');
   await page.getByRole('heading', { name: 'There is no project none' }).waitFor();
@@ -374,6 +374,59 @@ async function meetDeadEnds(page: Page, { origin }: TestConsole, link: string): 
   await visit('/p/shop/traces?sort=duration&q=error');
   await page.getByRole('button', { name: 'without the filter' }).click();
   await rows(page).first().waitFor();
+  await chooseColumns(t, page);
+}
+
+/** Columns are chosen with the keyboard and kept; the bars show another figure. */
+async function chooseColumns(t: Test, page: Page): Promise<void> {
+  const head = page.locator('.trace-grid .grid-head');
+  await page.getByRole('button', { name: 'Columns' }).press('Enter');
+  await page.getByRole('checkbox', { name: 'Age' }).and(page.locator(':focus')).waitFor();
+  await page.keyboard.press('Space');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Space');
+  await page.getByRole('checkbox', { name: 'Model' }).check();
+  t.same(await violations(page, 'light'), [], 'the choice of columns');
+  await page.keyboard.press('Escape');
+  const names = ['Pick (x)', 'Start', 'Name', 'Service', 'Model', 'Calls', 'Tokens', 'Cost', 'Took', 'Spans', 'Errors'];
+  t.same(await head.getByRole('columnheader').allTextContents(), names);
+  const answer = page.waitForResponse((response) => response.url().includes('by=cost'));
+  await page.getByRole('combobox', { name: 'Bars' }).selectOption('Cost');
+  await answer;
+  await page.reload();
+  await rows(page).first().waitFor();
+  t.same(await head.getByRole('columnheader').allTextContents(), names, 'they are kept');
+  t.equal(await page.getByRole('combobox', { name: 'Bars' }).inputValue(), 'cost', 'the address holds the bars');
+  await page.getByRole('img', { name: /^\d+ traces? from .* highest: \$/u }).waitFor();
+  t.same(await page.evaluate(CUT_CHIPS), [], 'no part of a chip is shown');
+}
+
+/** With the keyboard; a folded text unfolds. */
+async function findInMessages(t: Test, page: Page): Promise<void> {
+  const find = page.getByRole('search');
+  await page.keyboard.press('/');
+  await page.keyboard.type('BERGEN');
+  await find.getByText(/^found \d+ ×$/u).waitFor();
+  await page.keyboard.press('Enter');
+  const place = find.getByText(/^1 of \d+$/u);
+  const count = Number((await place.textContent())?.split(' ').at(-1));
+  t.ok(count > 0, `${count} matches`);
+  await page.locator('body').evaluate(`new Promise((done) => {
+    const look = () => (CSS.highlights.has('found-now') ? done() : requestAnimationFrame(look));
+    look();
+  })`);
+  const marks =
+    '[...CSS.highlights].map(([name, ranges]) => [name, ranges.size, String([...ranges][0]).toLowerCase()])';
+  t.same(await page.evaluate(marks), [
+    ['found', count, 'bergen'],
+    ['found-now', 1, 'bergen'],
+  ]);
+  await page.keyboard.press('Shift+Enter');
+  await find.getByText(`${count} of ${count}`).waitFor();
+  t.same(await violations(page, 'light'), [], 'find in messages');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('n');
+  await page.locator('.find-text [role=status]:empty').waitFor({ state: 'attached' });
 }
 
 /** A conversation, filtered by its user, and its records as a file. */
@@ -384,6 +437,7 @@ async function saveConversation(t: Test, page: Page, { origin }: TestConsole): P
   await page.waitForURL(/q=user/u);
   await rows(page).first().getByRole('link').click();
   await page.locator('.message').first().waitFor();
+  await findInMessages(t, page);
   await page.getByRole('button', { name: 'Download' }).click();
   const saved = page.waitForEvent('download');
   await page.getByRole('link', { name: 'Spans as NDJSON' }).click();
@@ -497,10 +551,10 @@ if (chromium === null) {
       await countArchived(t, own, console.origin);
       await own.close();
     });
-    await t.test('dead ends', { timeout: WHOLE_MS }, async (t) => {
+    await t.test('dead ends, columns, a conversation as a file', { timeout: WHOLE_MS }, async (t) => {
       const own = await context.newPage();
       own.setDefaultTimeout(PATIENCE_MS);
-      await meetDeadEnds(own, console, link);
+      await meetDeadEnds(t, own, console, link);
       await saveConversation(t, own, console);
       await own.close();
     });

@@ -72,7 +72,7 @@ export function Menu({ label, text, icon, class: className, id, children }: Menu
     if (event.key === 'Escape') {
       event.preventDefault();
       close();
-    } else if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+    } else if ((event.key === 'ArrowDown' || event.key === 'ArrowUp') && !isTyped(event.target)) {
       event.preventDefault();
       step(box.current, event.key === 'ArrowDown' ? 1 : -1);
     }
@@ -104,8 +104,15 @@ export function Menu({ label, text, icon, class: className, id, children }: Menu
   );
 }
 
+/** The arrows change its value. */
+const isTyped = (target: EventTarget | null): boolean =>
+  target instanceof HTMLInputElement && target.type !== 'checkbox';
+
 function step(box: HTMLElement | null, by: number): void {
-  const items = [...(box?.querySelectorAll<HTMLElement>('.menu-panel button, .menu-panel a') ?? [])];
+  const items = [
+    ...(box?.querySelectorAll<HTMLElement>('.menu-panel button, .menu-panel a, .menu-panel input[type=checkbox]') ??
+      []),
+  ];
   const at = items.indexOf(document.activeElement as HTMLElement);
   items[(at + by + items.length) % items.length]?.focus();
 }

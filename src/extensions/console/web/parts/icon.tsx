@@ -28,6 +28,7 @@ const PATHS = {
   leave: 'M10 5H5v14h5M14 8l4 4-4 4M18 12H9',
   person: 'M12 4a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM4 20c1-4 4-6 8-6s7 2 8 6',
   search: 'M11 5a6 6 0 1 0 0 12 6 6 0 0 0 0-12zM15.5 15.5L20 20',
+  columns: 'M4 5h16v14H4zM9.5 5v14M14.5 5v14',
   compare: 'M9 4v16M15 4v16M9 8H4v8h5M15 8h5v8h-5',
   metrics: 'M4 4v16h16M7 15l4-5 3 3 5-7',
   trash: 'M5 7h14M9 7V4h6v3M7 7l1 13h8l1-13',

@@ -33,6 +33,9 @@ export const theme = kept<Theme>('theme', 'system', ['system', 'light', 'dark'])
 export const zone = kept<'local' | 'utc'>('zone', 'local', ['local', 'utc']);
 export const shortcuts = kept<'on' | 'off'>('shortcuts', 'on', ['on', 'off']);
 export const facetsShown = kept<'yes' | 'no'>('facets', innerWidth > WIDE_PX ? 'yes' : 'no', ['yes', 'no']);
+export const DEFAULT_COLUMNS = 'age,service,calls,tokens,cost,took,spans,errors';
+/** The ids of the columns of the list of traces. */
+export const traceColumns = kept<string>('columns', DEFAULT_COLUMNS, null);
 export const panelWidth = kept<string>('panel', '480', null);
 export const asMarkdown = kept<'yes' | 'no'>('markdown', 'no', ['yes', 'no']);
 export const lastProject = kept<string>('project', '', null);

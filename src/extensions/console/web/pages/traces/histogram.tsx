@@ -1,33 +1,89 @@
-/** Traces over the range, those with errors apart. Dragging selects a range. */
+/** Traces over the range, those with errors apart; or their cost, or their duration. Dragging selects a range. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Histogram } from '../../../api/shapes.ts';
+import type { Histogram, HistogramBucket } from '../../../api/shapes.ts';
 import { projectPath } from '../../data/api.ts';
 import { useAnswer } from '../../data/resource.ts';
-import { setQuery } from '../../state/location.ts';
-import { plural } from '../../text/figures.ts';
+import { parameter, setQuery } from '../../state/location.ts';
+import { cost, exactly, plural, took } from '../../text/figures.ts';
 import { msOf, shortTime } from '../../text/time.ts';
 import type { Asked } from '../../state/asked.ts';
 
 const BUCKETS = 60;
 const HEIGHT = 36;
 
-export function HistogramBar({ asked }: { asked: Asked }): JSX.Element {
-  const { project, query } = asked;
-  const histogram = useAnswer<Histogram>(projectPath(project, 'traces', 'histogram'), {
-    ...query,
-    buckets: BUCKETS,
-    by: 'error',
-  });
-  return <div class="histogram">{histogram.data === null ? null : <Bars histogram={histogram.data} />}</div>;
+/** What the height of a bar means. */
+interface Measure {
+  readonly by: string;
+  readonly name: string;
+  value(bucket: HistogramBucket): number;
+  text(bucket: HistogramBucket): string;
 }
 
-function Bars({ histogram }: { histogram: Histogram }): JSX.Element {
+const TRACES: Measure = {
+  by: 'error',
+  name: 'Traces',
+  value: ({ trace_count: traces }) => traces,
+  text: ({ trace_count: traces, error_count: errors = 0 }) =>
+    `${plural(traces, 'trace')}, ${exactly(errors)} with errors`,
+};
+const MEASURES: readonly Measure[] = [
+  TRACES,
+  {
+    by: 'cost',
+    name: 'Cost',
+    value: ({ total_cost: sum }) => Number(sum),
+    text: ({ total_cost: sum, trace_count: traces }) => `${cost(sum)} of ${plural(traces, 'trace')}`,
+  },
+  {
+    by: 'duration',
+    name: 'Time (p95)',
+    value: ({ p95_duration_ns: ns }) => Number(ns),
+    text: ({ p95_duration_ns: ns, trace_count: traces }) => `${took(ns)}, p95 of ${plural(traces, 'trace')}`,
+  },
+];
+
+export function HistogramBar({ asked }: { asked: Asked }): JSX.Element {
+  const measure = MEASURES.find(({ by }) => by === parameter('bars')) ?? TRACES;
+  return (
+    <>
+      <select
+        aria-label="Bars"
+        title="What the bars show"
+        value={measure.by}
+        onChange={({ currentTarget: { value } }) => setQuery({ bars: value === TRACES.by ? null : value })}
+      >
+        {MEASURES.map(({ by, name }) => (
+          <option key={by} value={by}>
+            {name}
+          </option>
+        ))}
+      </select>
+      <Loading key={measure.by} asked={asked} measure={measure} />
+    </>
+  );
+}
+
+function Loading({ asked, measure }: { asked: Asked; measure: Measure }): JSX.Element {
+  const { project, query } = asked;
+  const { data } = useAnswer<Histogram>(projectPath(project, 'traces', 'histogram'), {
+    ...query,
+    buckets: BUCKETS,
+    by: measure.by,
+  });
+  return <div class="histogram">{data === null ? null : <Bars histogram={data} measure={measure} />}</div>;
+}
+
+function Bars({ histogram, measure }: { histogram: Histogram; measure: Measure }): JSX.Element {
   const [drag, setDrag] = useState<{ from: number; to: number } | null>(null);
   const from = msOf(histogram.from);
   const to = msOf(histogram.to);
   const width = msOf(histogram.bucket_ns);
-  const most = histogram.buckets.reduce((max, { trace_count }) => Math.max(max, trace_count), 1);
+  const highest = histogram.buckets.reduce<HistogramBucket | null>(
+    (most, each) => (most === null || measure.value(each) > measure.value(most) ? each : most),
+    null,
+  );
+  const most = highest === null ? 1 : measure.value(highest) || 1;
   const total = histogram.buckets.reduce((sum, { trace_count }) => sum + trace_count, 0);
   const at = (event: PointerEvent): number => {
     const box = (event.currentTarget as Element).getBoundingClientRect();
@@ -39,7 +95,11 @@ function Bars({ histogram }: { histogram: Histogram }): JSX.Element {
     const ends = [drag.from, drag.to].sort((a, b) => a - b).map((share) => Math.round(from + share * (to - from)));
     setQuery({ from: String(ends[0]), to: String(ends[1]) });
   };
-  const label = `${plural(total, 'trace')} from ${shortTime(from)} to ${shortTime(to)}${histogram.sampled ? ', of the newest only' : ''}`;
+  const label = [
+    `${plural(total, 'trace')} from ${shortTime(from)} to ${shortTime(to)}`,
+    ...(histogram.sampled ? ['of the newest only'] : []),
+    ...(highest === null ? [] : [`highest: ${measure.text(highest)}`]),
+  ].join(', ');
   return (
     <svg
       viewBox={`0 0 1000 ${HEIGHT}`}
@@ -58,11 +118,11 @@ function Bars({ histogram }: { histogram: Histogram }): JSX.Element {
         const errors = bucket.error_count ?? 0;
         const x = (1000 * (start - from)) / (to - from);
         const w = Math.max(1.5, (1000 * width) / (to - from) - 1.5);
-        const high = Math.max(2, (HEIGHT * bucket.trace_count) / most);
+        const high = Math.max(2, (HEIGHT * measure.value(bucket)) / most);
         const bad = (high * errors) / bucket.trace_count;
         return (
           <g key={start}>
-            <title>{`${shortTime(start)}: ${plural(bucket.trace_count, 'trace')}, ${plural(errors, 'error')}`}</title>
+            <title>{`${shortTime(start)}: ${measure.text(bucket)}`}</title>
             <rect class="good" x={x} width={w} y={HEIGHT - high} height={high - bad} />
             <rect class="bad" x={x} width={w} y={HEIGHT - bad} height={bad} />
           </g>

@@ -14,6 +14,7 @@ import { parameter, setQuery } from '../../state/location.ts';
 import { facetsShown } from '../../state/settings.ts';
 import { exactly } from '../../text/figures.ts';
 import { type Asked, useAsked } from '../../state/asked.ts';
+import { ColumnsMenu } from './columns-menu.tsx';
 import { Facets } from './facets.tsx';
 import { HistogramBar } from './histogram.tsx';
 import { NothingMatches } from './nothing.tsx';
@@ -58,6 +59,7 @@ export function TracesPage({ project }: { project: string }): JSX.Element {
           onChoose={(value) => setQuery({ sort: value === 'newest' ? null : value })}
         />
         <HistogramBar asked={asked} />
+        <ColumnsMenu />
       </div>
       <div class="list-body">
         {facetsShown.value === 'yes' ? <Facets asked={asked} /> : null}
