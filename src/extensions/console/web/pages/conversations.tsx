@@ -7,6 +7,7 @@ import { useSearch } from '../data/pages.ts';
 import { useAnswer, useNow } from '../data/resource.ts';
 import { Button, Fact, Link, Name } from '../parts/basics.tsx';
 import { Menu } from '../parts/dialog.tsx';
+import { FindText } from '../parts/find-text.tsx';
 import { Cell, Grid } from '../parts/grid.tsx';
 import { Nothing } from '../parts/nothing.tsx';
 import { parsed } from '../parts/json-tree.tsx';
@@ -14,6 +15,7 @@ import { Found, SearchFoot } from '../parts/search.tsx';
 import { Loaded } from '../parts/states.tsx';
 import { Thread } from '../parts/thread.tsx';
 import { open, pageHref } from '../state/location.ts';
+import { seesContent } from '../state/session.ts';
 import { isNarrow } from '../state/width.ts';
 import { age, cost, exactly, exactTokens, plural, tokensOf, took } from '../text/figures.ts';
 import { termOf } from '../text/filter-text.ts';
@@ -132,6 +134,7 @@ export function ConversationPage({ project, id }: { project: string; id: string 
           return (
             <>
               <ConversationHeader project={project} row={conversation} />
+              {seesContent.value ? <FindText isPart={next !== null} /> : null}
               {next === null ? null : (
                 <p class="actions">
                   <Button

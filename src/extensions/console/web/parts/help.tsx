@@ -8,7 +8,7 @@ const KEYS: readonly (readonly [string, readonly (readonly [string, string])[]])
     'Everywhere',
     [
       ['?', 'this help'],
-      ['/', 'filter, or find in a trace'],
+      ['/', 'filter, or find in a trace or conversation'],
       ['g t · g c · g u · g l', 'traces, conversations, usage, logs'],
       ['g m · g p · g s', 'metrics, project, status'],
       ['Ctrl K', 'palette: pages, projects, a trace id'],
@@ -38,7 +38,7 @@ const KEYS: readonly (readonly [string, readonly (readonly [string, string])[]])
       ['[ ]', 'fold, unfold one level'],
       ['e E', 'next, previous error'],
       ['m M', 'next, previous model call'],
-      ['n N', 'next, previous match'],
+      ['n N', 'next, previous match, also in a conversation'],
       ['c', 'critical path'],
       ['+ − 0', 'zoom'],
       ['w', 'fold long waits'],

@@ -2,6 +2,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { parseExact } from '../../../../pdata/exact-json.ts';
+import { isWanted } from '../state/wanted.ts';
 import { exactly } from '../text/figures.ts';
 import { visible } from '../text/visible.ts';
 import { Button, CopyButton } from './basics.tsx';
@@ -36,14 +37,15 @@ function Node({ name, value, open = false }: NodeProps): JSX.Element {
 }
 
 function Branch({ label, value, open }: { label: JSX.Element | null; value: object; open: boolean }): JSX.Element {
-  const [isOpen, setOpen] = useState(open);
+  const [isChosen, setChosen] = useState(open);
+  const isOpen = isChosen || isWanted(value);
   const [shown, setShown] = useState(PAGE);
   const isList = Array.isArray(value);
   const entries: readonly (readonly [string, unknown])[] = isOpen ? Object.entries(value) : [];
   const size = isList ? value.length : Object.keys(value).length;
   return (
     <div class="json-branch">
-      <button type="button" class="json-fold" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+      <button type="button" class="json-fold" aria-expanded={isOpen} onClick={() => setChosen(!isOpen)}>
         <span aria-hidden="true">{isOpen ? '▾' : '▸'}</span> {label}
         <span class="muted">{isList ? `[${exactly(size)}]` : `{${exactly(size)}}`}</span>
       </button>
@@ -70,7 +72,8 @@ function depthOf(value: unknown): number {
 }
 
 function Text({ label, text }: { label: JSX.Element | null; text: string }): JSX.Element {
-  const [isWhole, setWhole] = useState(text.length <= LONGEST_STRING);
+  const [isChosen, setChosen] = useState(text.length <= LONGEST_STRING);
+  const isWhole = isChosen || isWanted(text);
   const [unpacked, setUnpacked] = useState<{ value: unknown } | null>(null);
   const inner = unpacked === null ? packedOf(text) : null;
   if (unpacked !== null) {
@@ -89,7 +92,7 @@ function Text({ label, text }: { label: JSX.Element | null; text: string }): JSX
       {label}
       <span class="json-string">{isWhole ? text : `${text.slice(0, LONGEST_STRING)}…`}</span>
       {isWhole ? null : (
-        <Button kind="quiet" onClick={() => setWhole(true)}>
+        <Button kind="quiet" onClick={() => setChosen(true)}>
           all {exactly(text.length)} characters
         </Button>
       )}

@@ -2,6 +2,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { asMarkdown } from '../state/settings.ts';
+import { isWanted } from '../state/wanted.ts';
 import { exactly } from '../text/figures.ts';
 import { Button } from './basics.tsx';
 import { lazy } from './lazy.tsx';
@@ -19,7 +20,8 @@ const markdown = lazy(async () => (await import('./markdown.tsx')).Markdown, Pla
 export function TextBlock({ text, plain = false }: { text: string; plain?: boolean }): JSX.Element {
   const lines = text.split('\n');
   const isLong = lines.length > FOLDED_LINES + 2 || text.length > FOLDED_CHARACTERS + 300;
-  const [isOpen, setOpen] = useState(!isLong);
+  const [isChosen, setChosen] = useState(!isLong);
+  const isOpen = isChosen || isWanted(text);
   const [pieces, setPieces] = useState(1);
   const head = isOpen
     ? text.slice(0, PIECE * pieces)
@@ -33,7 +35,7 @@ export function TextBlock({ text, plain = false }: { text: string; plain?: boole
     <div class={`text-block ${isOpen ? '' : 'folded'}`}>
       {isRendered ? <markdown.Page text={head} /> : <PlainText text={head} />}
       {isLong ? (
-        <Button kind="quiet" expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <Button kind="quiet" expanded={isOpen} onClick={() => setChosen(!isOpen)}>
           {isOpen ? 'show less' : `show ${rest}`}
         </Button>
       ) : null}

@@ -5,6 +5,7 @@ import type { StepRow, Steps } from '../../../api/shapes.ts';
 import { projectPath } from '../../data/api.ts';
 import { useAnswer } from '../../data/resource.ts';
 import { Button } from '../../parts/basics.tsx';
+import { FindText } from '../../parts/find-text.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { Thread } from '../../parts/thread.tsx';
 import { seesContent } from '../../state/session.ts';
@@ -31,6 +32,7 @@ export function MessagesView({ trace }: { trace: TraceRef }): JSX.Element {
           const all = steps.stale ? earlier : [...earlier, ...items];
           return (
             <>
+              {all.length > 0 && seesContent.value ? <FindText isPart={next !== null} /> : null}
               {all.length === 0 ? (
                 <Empty>This trace has no model call, tool step or retrieval.</Empty>
               ) : (
