@@ -36,10 +36,12 @@ if (chromium === null) {
     });
     const { text: key } = await console.administration.createKey('shop', null, null);
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
-    const sendSpans = async (body: object): Promise<void> => {
+    const post = async (path: string, body: object): Promise<void> => {
       const init = { method: 'POST', headers, body: JSON.stringify(body) };
-      t.equal((await fetch(`${console.daemon.url}/v1/traces`, init)).status, 200);
+      t.equal((await fetch(console.daemon.url + path, init)).status, 200);
     };
+    const sendSpans = (body: object): Promise<void> => post('/v1/traces', body);
+    const sendLog = (text: string): Promise<void> => post('/v1/logs', logOf(text));
     const sendTrace = async (): Promise<string> => {
       const { traceId, requests } = makeDemo(Date.now(), 'production');
       await sendSpans(requests[0]?.body ?? {});
@@ -80,7 +82,38 @@ if (chromium === null) {
       await trace.getByRole('button', { name: '1 more span · show' }).click();
       await trace.getByText('a late span').first().waitFor();
     });
+    await t.test('a list of log records', async (t) => {
+      const logs = await context.newPage();
+      logs.setDefaultTimeout(PATIENCE_MS);
+      let asked = 0;
+      logs.on('request', (request) => {
+        if (request.url().includes('/api/v1/projects/shop/logs')) asked += 1;
+      });
+      await sendLog('first');
+      await logs.goto(`${console.origin}/p/shop/logs`);
+      const records = logs.getByRole('grid', { name: 'Log records' }).locator('.grid-row');
+      await records.first().waitFor();
+      t.equal(asked, 1, 'a hidden tab does not follow');
+      await sendLog('second');
+      await show(logs, true);
+      await records.nth(1).waitFor();
+      t.match(await records.allTextContents(), [/second/u, /first/u]);
+      await logs.keyboard.press('j');
+      await logs.getByRole('complementary', { name: 'Log record' }).getByText('second').waitFor();
+      await sendLog('third');
+      await logs.getByRole('button', { name: '1 new ↑' }).click();
+      await records.nth(2).waitFor();
+      t.match(await records.allTextContents(), [/third/u, /second/u, /first/u]);
+      t.match(await logs.locator('.grid-row.active').textContent(), /second/u, 'the record of the reader stays');
+      await logs.keyboard.press('l');
+      await logs.locator('.live.off').waitFor();
+    });
   });
+}
+
+function logOf(text: string): object {
+  const record = { timeUnixNano: String(BigInt(Date.now()) * 1_000_000n), body: { stringValue: text } };
+  return { resourceLogs: [{ scopeLogs: [{ logRecords: [record] }] }] };
 }
 
 function lateSpan(traceId: string): object {

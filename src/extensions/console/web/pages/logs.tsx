@@ -1,38 +1,63 @@
 /** Log records. */
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { LogRow } from '../../api/shapes.ts';
 import { projectPath } from '../data/api.ts';
-import { useSearch } from '../data/pages.ts';
+import { joined, useFollow } from '../data/follow.ts';
+import { type Search, useSearch } from '../data/pages.ts';
 import { Button, Link, Name } from '../parts/basics.tsx';
 import { Cell, Grid } from '../parts/grid.tsx';
 import { Nothing } from '../parts/nothing.tsx';
 import { bodyOf, Value } from '../parts/messages.tsx';
 import { Found, SearchFoot } from '../parts/search.tsx';
+import { liveOn } from '../state/live.ts';
 import { pageHref } from '../state/location.ts';
+import { isTabShown } from '../state/tab.ts';
 import { isNarrow } from '../state/width.ts';
+import { exactly } from '../text/figures.ts';
 import { dateTime, msOf, shortTime } from '../text/time.ts';
 import { visible } from '../text/visible.ts';
-import { useAsked } from '../state/asked.ts';
+import { type Asked, useAsked } from '../state/asked.ts';
 
 const ROW_PX = 28;
 const NARROW_ROW_PX = 50;
 const PREVIEW = 400;
+/** Newer rows that are held while the page is live. */
+const MOST_LIVE = 1_000;
+/** Of a body. */
+const KEY_CHARACTERS = 100;
 /** From this severity number on, OpenTelemetry calls a record a warning, an error. */
 const WARN = 13;
 const ERROR = 17;
 
 export function LogsPage({ project }: { project: string }): JSX.Element {
-  const { q, query } = useAsked(project);
-  const [active, setActive] = useState(-1);
+  const asked = useAsked(project);
+  const { q, query } = asked;
+  const [selected, setSelected] = useState<LogRow | null>(null);
+  const pointer = useRef(false);
   const search = useSearch<LogRow>(projectPath(project, 'logs'), query);
-  const rows = search.items;
-  const selected = rows[active];
+  const { rows, arrived, show, restart } = useFollowed(asked, search);
+  const active = selected === null ? -1 : rows.findIndex((row) => keyOf(row) === keyOf(selected));
+  // Rows never move under the pointer or below the reader's row.
+  useEffect(() => {
+    if (arrived > 0 && active < 0 && !pointer.current) show();
+  }, [arrived, active]);
   return (
     <div class="list-page">
       <h1 class="quiet">Logs</h1>
-      <Found search={search} empty={<Nothing title="No log record matches" q={q} />}>
-        <div class="logs-body">
+      <Found search={search} count={rows.length} empty={<Nothing title="No log record matches" q={q} />}>
+        <div
+          class="logs-body"
+          onPointerEnter={() => (pointer.current = true)}
+          onPointerLeave={() => (pointer.current = false)}
+        >
+          {arrived === 0 ? null : (
+            <div class="arrived" role="status">
+              <Button kind="main" onClick={show}>
+                {exactly(arrived)} new ↑
+              </Button>
+            </div>
+          )}
           <Grid
             label="Log records"
             class="log-grid"
@@ -45,19 +70,71 @@ export function LogsPage({ project }: { project: string }): JSX.Element {
             count={rows.length}
             height={isNarrow.value ? NARROW_ROW_PX : ROW_PX}
             active={active}
-            onActive={setActive}
+            onActive={(index) => setSelected(rows[index] ?? null)}
             rowOf={(index) => ({ key: String(index), class: severityOf(rows[index]) })}
             cells={(index) => {
               const row = rows[index];
               return row === undefined ? null : <Cells row={row} />;
             }}
-            footer={<SearchFoot search={search} what="record" />}
+            footer={
+              restart === null ? (
+                <SearchFoot search={search} count={rows.length} what="record" />
+              ) : (
+                <>
+                  <span>the newest {exactly(rows.length)} shown</span>
+                  <Button kind="quiet" onClick={restart}>
+                    show older ones
+                  </Button>
+                </>
+              )
+            }
           />
-          {selected === undefined ? null : <LogDetail row={selected} onClose={() => setActive(-1)} />}
+          {selected === null ? null : <LogDetail row={selected} onClose={() => setSelected(null)} />}
         </div>
       </Found>
     </div>
   );
+}
+
+/** Records have no id. Two with all of this are alike for the reader. */
+const keyOf = (row: LogRow): string =>
+  JSON.stringify([
+    ...[row.time_unix_nano, row.received_at, row.service, row.event_name, row.trace_id, row.span_id],
+    row.body?.text.slice(0, KEY_CHARACTERS),
+  ]);
+
+interface Followed {
+  readonly rows: readonly LogRow[];
+  /** How many newer rows are not shown yet. */
+  readonly arrived: number;
+  show(): void;
+  /** Between the rows and the loaded pages are others: loads them again. Null: there are none. */
+  readonly restart: (() => void) | null;
+}
+
+/** The rows of the search below those that arrived while the page is live. */
+function useFollowed({ project, query, isOpenEnd }: Asked, search: Search<LogRow>): Followed {
+  const [added, setAdded] = useState<{ readonly of: unknown; readonly rows: readonly LogRow[] } | null>(null);
+  const active = isOpenEnd && liveOn.value && isTabShown.value && search.first.data !== null;
+  const latest = useFollow<LogRow>(projectPath(project, 'logs'), query, active)?.items ?? [];
+  const own = added?.of === query ? added.rows : [];
+  const all = joined(own, search.items, keyOf);
+  const rows = all ?? own;
+  const [first] = rows;
+  const known = first === undefined ? -1 : latest.findIndex((row) => keyOf(row) === keyOf(first));
+  return {
+    rows,
+    // Late records may be below the first row; they come with the next newer one.
+    arrived: known < 0 ? latest.length : known,
+    show: () => setAdded({ of: query, rows: (joined(latest, rows, keyOf) ?? latest).slice(0, MOST_LIVE) }),
+    restart:
+      all !== null
+        ? null
+        : () => {
+            setAdded(null);
+            search.first.reload();
+          },
+  };
 }
 
 function severityOf(row: LogRow | undefined): string {

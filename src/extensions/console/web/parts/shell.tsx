@@ -36,6 +36,7 @@ const PAGES: readonly Entry[] = [
   { page: 'status', name: 'Status', key: 'g s', icon: 'status', admin: true },
 ];
 const FILTERED = ['traces', 'conversations', 'logs', 'usage'];
+const LIVE = ['traces', 'logs'];
 const RANGED = [...FILTERED, 'metrics'];
 const THEME_ICON = { system: 'system', light: 'light', dark: 'dark' } as const;
 
@@ -116,7 +117,7 @@ function TopBar({ showHelp }: { showHelp: () => void }): JSX.Element {
       {isList && RANGED.includes(page) ? <EnvironmentMenu /> : null}
       {isList && FILTERED.includes(page) ? <FilterBox key={page} /> : <span class="stretch" />}
       {isList && RANGED.includes(page) ? <RangeMenu /> : null}
-      {isList && page === 'traces' ? <LivePill /> : null}
+      {isList && LIVE.includes(page) ? <LivePill /> : null}
       <span class="tools">
         <Button
           kind="quiet"
