@@ -18,7 +18,7 @@ export const printConfig: Command = {
   },
   examples: [
     ['sluice print-config', 'show config/sluice.yaml with all defaults'],
-    ['sluice print-config --set service.ledger=memory --json', 'show it with one option changed, as JSON'],
+    ['sluice print-config --set service.shutdown_timeout=30s --json', 'show it with one option changed, as JSON'],
   ],
   async run(call) {
     const { values, terminal } = call;

@@ -1,4 +1,4 @@
-/** Components that several workers cannot share are refused with their place. */
+/** Components that several workers cannot share, or that do not fit the ledger, are refused with their place. */
 import t from 'tap';
 import { COMPONENTS } from '../../src/components.ts';
 import { load } from '../support/config-files.ts';
@@ -7,7 +7,7 @@ const config = (exporter: string, ledger: string): string => `
 extensions: { postgres: {}, health_check: {} }
 receivers: { otlp: {} }
 processors: { auth: {}, environment: {} }
-exporters: { postgres: {}, file: {} }
+exporters: { postgres: {}, file: {}, objects: {}, otlp_http: { endpoint: "http://127.0.0.1:1" } }
 service:
   ledger: ${ledger}
   extensions: [postgres, health_check]
@@ -25,6 +25,13 @@ t.test('the file exporter and the ledger in memory are refused with several work
   await t.rejects(loaded(config('file', 'memory'), 3), {
     message: /a\.yaml:7:11: error: each of 3 workers would have a ledger of its own/u,
   });
+});
+
+t.test('exporters that write within the transactions of Postgres need its ledger', async (t) => {
+  for (const exporter of ['postgres', 'objects', 'otlp_http']) {
+    const message = `the exporter "${exporter}" writes within the transactions of the postgres ledger`;
+    await t.rejects(loaded(config(`file, ${exporter}`, 'memory'), 1), { message: new RegExp(message) }, exporter);
+  }
 });
 
 t.test('unused components, and a single process, are valid', async (t) => {

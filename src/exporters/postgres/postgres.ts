@@ -258,6 +258,7 @@ export const postgresExporter = defineExporter<PostgresExporterOptions>({
   example: 'retention: { spans: 30d, logs: 30d, metrics: 90d }',
   requires: ['project', 'environment'],
   signals: ['traces', 'logs', 'metrics'],
+  ledger: 'postgres',
   once: 'pipeline',
   create: (options, host) => new PostgresExporter(options, host),
 });
