@@ -37,7 +37,7 @@ const FILL = `
     FROM generate_series($1::int8, $1::int8 + $2::int8 - 1) AS n) AS numbers`;
 
 /** The ledger is measured without the extension that watches the database. */
-const UNWATCHED = { away: false, committed: () => undefined, commitFailed: () => undefined };
+const UNWATCHED = { unavailable: false, committed: () => undefined, commitFailed: () => undefined };
 
 export const QUIET: Logger = {
   debug: () => undefined,

@@ -30,7 +30,7 @@ const WAITING = [
   'extensions/postgres/embedded/containers.test.js',
   'cli/stored.test.js',
   'client/process-end.test.js',
-  'end-to-end/database-away.test.js',
+  'end-to-end/database-unavailable.test.js',
   'component/process-lock.test.js',
   'cli/main.test.js',
 ];

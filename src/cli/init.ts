@@ -29,6 +29,6 @@ export const initCommand: Command = {
 };
 
 function explain(error: NodeJS.ErrnoException, file: string): UserError {
-  if (error.code === 'EEXIST') return new UserError(`${file} is there already`, 'Name another file: sluice init FILE');
+  if (error.code === 'EEXIST') return new UserError(`${file} exists already`, 'Name another file: sluice init FILE');
   return new UserError(`${file} cannot be written: ${error.message}`, 'Name another file: sluice init FILE');
 }

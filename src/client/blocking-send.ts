@@ -36,7 +36,7 @@ export function sendBlocking(remainders: readonly Remainder[], limitMs: number):
   return Atomics.load(state, 0) === STATE_SENT;
 }
 
-/** Runs in the worker of `sendBlocking`. It stops at the first failure, because the server is probably away. */
+/** Runs in the worker of `sendBlocking`. It stops at the first failure, because the server is probably unavailable. */
 export async function sendInWorker(): Promise<void> {
   const { remainders, limitMs, state }: Order = workerData;
   const deadline = SYSTEM_CLOCK.monotonicMs() + limitMs;

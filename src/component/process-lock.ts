@@ -62,7 +62,7 @@ export class ProcessLock {
   readonly #text: string;
   readonly #heartbeat: NodeJS.Timeout;
   /** Since when another process has the lock, by the monotonic clock. */
-  #awaySince: number | null = null;
+  #heldByOtherSince: number | null = null;
   #released = false;
   #sending = false;
 
@@ -132,11 +132,11 @@ export class ProcessLock {
     }
     if (this.#released) return;
     if (found === this.#text) {
-      this.#awaySince = null;
+      this.#heldByOtherSince = null;
       return touch(path);
     }
-    this.#awaySince ??= performance.now();
-    if (performance.now() - this.#awaySince < beats(this.#options, LOSS)) return;
+    this.#heldByOtherSince ??= performance.now();
+    if (performance.now() - this.#heldByOtherSince < beats(this.#options, LOSS)) return;
     clearInterval(this.#heartbeat);
     this.#options.lost?.(nameOf(parseHolder(found), await ownHolder(host)));
   }

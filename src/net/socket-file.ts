@@ -23,10 +23,7 @@ export async function makeRoom(path: string, { option, inUse }: SocketPlace): Pr
   const found = await lstat(path).catch(() => null);
   if (found === null) return;
   if (!found.isSocket()) {
-    throw new UserError(
-      `${path} is there already, and is not a socket`,
-      `Remove it, or set ${option} to another path.`,
-    );
+    throw new UserError(`${path} exists already, and is not a socket`, `Remove it, or set ${option} to another path.`);
   }
   if (await isAnswered(path)) throw inUse();
   await unlink(path);

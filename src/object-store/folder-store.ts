@@ -63,7 +63,7 @@ export class FolderStore implements ObjectStore {
       await unlink(temporary).catch(() => undefined);
       throw failureOf(path, error, putFaultOf(error));
     }
-    // The file has its name already, so the object is there even when this fails.
+    // The file has its name already, so the object exists even when this fails.
     try {
       // Another process may have made a folder and not synced its entry yet.
       for (const folder of this.#foldersOf(path)) await syncFolder(folder);
@@ -158,7 +158,7 @@ export class FolderStore implements ObjectStore {
   async #name(temporary: string, path: string, ifAbsent: boolean): Promise<void> {
     if (!ifAbsent) return rename(temporary, path);
     await link(temporary, path);
-    // A leftover of the temporary name is harmless, and the object is there.
+    // A leftover of the temporary name is harmless, and the object exists.
     await unlink(temporary).catch(() => undefined);
   }
 

@@ -14,7 +14,7 @@ import { pipeline } from 'node:stream/promises';
  * - `denied`: the store refuses the caller. Only the operator can change that.
  * - `invalid`: no attempt can succeed: a malformed key, a range outside of the object, an object over the limit.
  * - `unavailable`: a fault of the store or of the way to it, after the store's own retries. A later attempt may
- *   succeed. The outcome of a write is unknown: the object is there whole, or is not there.
+ *   succeed. The outcome of a write is unknown: the object exists whole, or does not exist.
  */
 export type StoreFault = 'absent' | 'exists' | 'denied' | 'invalid' | 'unavailable';
 
@@ -57,7 +57,7 @@ export interface ListedObject extends ObjectInfo {
  * Keys are checked by `checkKey` before anything else, so that one key means one object in every store.
  *
  * - A put is atomic and durable. Until it has ended a reader finds the earlier object or none, never a part. After it
- *   has resolved the object outlives a crash of the machine. After a rejection with `unavailable` the object is there
+ *   has resolved the object outlives a crash of the machine. After a rejection with `unavailable` the object exists
  *   whole or not at all. Any other rejection left the store as it was.
  * - A read after a resolved put or delete, also a list, sees it.
  * - Each method may be called at any time and concurrently, also by several processes.

@@ -6,7 +6,7 @@ import { ListeningSockets } from '../net/listener.ts';
 import { type Assembly, type AssemblyDependencies, assemble, type ServiceDependencies } from './assembly.ts';
 import { Lifecycle, type LifecycleState } from './lifecycle.ts';
 
-/** The time limit of a reload for new parts to become healthy, for example with a database that is away. */
+/** The time limit of a reload for new parts to become healthy, for example with a database that is unavailable. */
 const READY_TIMEOUT_MS = 10_000;
 const READY_CHECK_MS = 50;
 

@@ -17,7 +17,7 @@ t.test('init writes a commented configuration, which is found and valid', async 
     err: '',
   });
   const again = await sluice(['init'], { folder });
-  t.match(again, { code: 1, err: /sluice\.yaml is there already\n {2}hint: /u });
+  t.match(again, { code: 1, err: /sluice\.yaml exists already\n {2}hint: /u });
   t.equal(readFileSync(join(folder, 'sluice.yaml'), 'utf8'), text, 'an existing file stays');
 });
 

@@ -101,7 +101,7 @@ t.test('during an outage a second signal ends the process at once', async (t) =>
   t.equal(program.child.signalCode, 'SIGTERM');
 });
 
-t.test('a server that is away does not keep an ended process', async (t) => {
+t.test('a server that is unavailable does not keep an ended process', async (t) => {
   const remote = await startRemote(t);
   await remote.close();
   const program = start(t, 'short', remote.url, 10);

@@ -94,7 +94,7 @@ class Sender {
 
 interface Trouble {
   readonly name: string;
-  /** The answer for a new key whose lookup times out before the database is known to be away; otherwise 503. */
+  /** The answer for a new key whose lookup times out before the database is known to be unavailable; otherwise 503. */
   readonly early?: 500;
   begin(): Promise<void>;
   end(): Promise<void>;
@@ -244,7 +244,7 @@ t.test('a lookup that fails while the database is available is 500', async (t) =
   t.ok(daemon.service.ready());
 });
 
-t.test('a lookup that times out before the database is known to be away', async (t) => {
+t.test('a lookup that times out before the database is known to be unavailable', async (t) => {
   const config = postgresConfig({ databaseUrl }).replace(
     '  auth:',
     '  auth:\n    lookup_timeout: 300ms\n    cache_ttl: 0s',
@@ -259,7 +259,7 @@ t.test('a lookup that times out before the database is known to be away', async 
   const answers = await Promise.all([status(fresh), status(known)]);
   t.strictSame(answers, [500, 503], 'a key that was never found is 500; the sender of a known key sends again');
   t.equal(timesLogged(daemon, 'takes no data'), 1);
-  t.equal(await status(later), 503, 'no lookup once the database is known to be away');
+  t.equal(await status(later), 503, 'no lookup once the database is known to be unavailable');
   signalAll('SIGCONT');
   t.ok(await until(() => daemon.service.ready()));
   for (const key of [known, fresh, later]) t.equal(await status(key), 200);

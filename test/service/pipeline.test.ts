@@ -97,7 +97,7 @@ t.test('when one exporter fails the request gets 503, and a retry is accepted', 
         release: () => undefined,
       }),
       write: async () => {
-        if (failing) throw new Error('away');
+        if (failing) throw new Error('unavailable');
       },
     }),
   });
@@ -137,7 +137,7 @@ t.test(
       create: () => ({
         encode: ({ signal }) => rowsOf(signal, 'raw'),
         stage: async ({ signal, chunks }) => {
-          if (failing) throw new Error('away');
+          if (failing) throw new Error('unavailable');
           return rowsOf(signal, `place of ${Buffer.concat(chunks)}`);
         },
         write: async (group) => void written.push(...group.map(({ chunks }) => Buffer.concat(chunks).toString())),

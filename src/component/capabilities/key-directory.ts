@@ -16,13 +16,13 @@ export interface KeyDirectory {
   /** The stored project of this name, if any. Requests with static keys use its stored privacy settings. */
   findProject(name: string): Promise<Project | null>;
   /** Whether lookups are known to fail because the database is unavailable. Left out: never. */
-  isAway?(): boolean;
+  isUnavailable?(): boolean;
   /**
    * Whether a lookup failed or was slow because the database is unavailable. If the failure does not show it, the
    * database is checked. `wait`: the answer is the result of that check, after a few seconds at most; `start`: what is
    * known before it. Left out: no.
    */
-  isAwayAfter?(error: unknown, check: 'wait' | 'start'): Promise<boolean>;
+  isUnavailableAfter?(error: unknown, check: 'wait' | 'start'): Promise<boolean>;
   /**
    * Calls back when keys, projects or environments changed; returns a function that ends it. A missed call is safe,
    * because caches expire soon.

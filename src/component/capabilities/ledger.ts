@@ -72,7 +72,7 @@ export interface Ledger extends Component {
    */
   readonly concurrentGroups?: number;
   /** Whether no group can be stored at present. Requests are then refused before they are read. Left out: never. */
-  isAway?(): boolean;
+  isUnavailable?(): boolean;
   /**
    * The number of requests larger than a group that it can settle beside the groups, each alone. When left out, a large
    * request is settled like a group.

@@ -17,7 +17,7 @@ export interface ReaderSettings {
 }
 
 /** A question could not be answered. `canceled`: the caller's signal aborted. */
-export type ReaderFailureReason = 'away' | 'busy' | 'too_long' | 'canceled';
+export type ReaderFailureReason = 'unavailable' | 'busy' | 'too_long' | 'canceled';
 
 export class ReaderFailure extends Error {
   readonly reason: ReaderFailureReason;

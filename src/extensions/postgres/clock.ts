@@ -65,7 +65,7 @@ export class DatabaseClock {
   }
 
   async #remeasure(logger: Logger): Promise<void> {
-    // The watch handles a database that is away.
+    // The watch handles a database that is unavailable.
     await this.measure().catch(() => undefined);
     if (this.#logger !== null) this.start(logger);
   }

@@ -27,12 +27,12 @@ export class PostgresKeyDirectory implements KeyDirectory {
     this.#watch = watch;
   }
 
-  isAway(): boolean {
-    return this.#watch.away;
+  isUnavailable(): boolean {
+    return this.#watch.unavailable;
   }
 
-  isAwayAfter(error: unknown, check: 'wait' | 'start'): Promise<boolean> {
-    return this.#watch.isAwayAfter(error, check);
+  isUnavailableAfter(error: unknown, check: 'wait' | 'start'): Promise<boolean> {
+    return this.#watch.isUnavailableAfter(error, check);
   }
 
   async findKey(publicId: string): Promise<StoredKey | null> {

@@ -1,6 +1,6 @@
 /**
  * The `postgres` extension: the database, its schema, the ledger, stored API keys and prices. Without a URL it runs its
- * own server in `data_dir`. With a URL, the daemon also starts while that database is away.
+ * own server in `data_dir`. With a URL, the daemon also starts while that database is unavailable.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Host, OptionFault } from '../../component/component.ts';
@@ -44,7 +44,7 @@ export const SWEEP_MARKERS = `
 /** The pauses between attempts to reach an absent database grow from the first figure to the second. */
 const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 5000;
-/** The interval of log lines about a database that stays away. */
+/** The interval of log lines about a database that stays unavailable. */
 const REMINDER_MS = 60000;
 
 class PostgresExtension implements Extension {
@@ -169,7 +169,7 @@ class PostgresExtension implements Extension {
       try {
         await this.#open(address);
         const seconds = Math.round((this.#host.now() - since) / 1000);
-        return this.#host.logger.info({ seconds }, 'the database is there: requests are stored from now on');
+        return this.#host.logger.info({ seconds }, 'the database is available: requests are stored from now on');
       } catch (error) {
         if (!isPassing(error)) return this.#host.fatal(error instanceof Error ? error : new Error(String(error)));
         if (this.#host.now() - reminded < REMINDER_MS) continue;

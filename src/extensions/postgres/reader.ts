@@ -119,7 +119,8 @@ class Reader implements ReaderPool {
   /** A plan for the values of a question opens only the partitions that it needs. */
   async #lease(signal: AbortSignal | undefined, plans: PlanMode = 'force_custom_plan'): Promise<Lease> {
     if (signal?.aborted === true) throw new ReaderFailure('canceled', signal.reason);
-    if (this.#closed || !this.#database.isOpen) throw new ReaderFailure('away', new Error('the database is not open'));
+    if (this.#closed || !this.#database.isOpen)
+      throw new ReaderFailure('unavailable', new Error('the database is not open'));
     this.#pool ??= this.#database.createPool({
       size: this.#settings.connections,
       applicationName: this.#settings.applicationName,
@@ -130,7 +131,7 @@ class Reader implements ReaderPool {
     try {
       client = await this.#pool.connect();
     } catch (error) {
-      throw new ReaderFailure(error instanceof Error && error.message === POOL_IS_FULL ? 'busy' : 'away', error);
+      throw new ReaderFailure(error instanceof Error && error.message === POOL_IS_FULL ? 'busy' : 'unavailable', error);
     }
     const lease = new Lease(client, signal);
     try {
@@ -204,5 +205,5 @@ function reasonOf(error: unknown): ReaderFailureReason | null {
   const state = sqlstateOf(error);
   if (state === QUERY_CANCELED) return 'too_long';
   if (state === READ_ONLY) return null;
-  return isPassing(error) || state === null ? 'away' : null;
+  return isPassing(error) || state === null ? 'unavailable' : null;
 }

@@ -22,7 +22,7 @@ export class SidePool implements Pick<PostgresDatabase, 'query' | 'session'> {
   }
 
   async query(text: string, values: readonly unknown[] = []): ReturnType<Query> {
-    if (!this.#database.isOpen) throw new ReaderFailure('away', new Error('the database is not open'));
+    if (!this.#database.isOpen) throw new ReaderFailure('unavailable', new Error('the database is not open'));
     this.#pool ??= this.#database.createPool({
       size: CONNECTIONS,
       applicationName: CONSOLE_NAME,
@@ -47,5 +47,5 @@ export class SidePool implements Pick<PostgresDatabase, 'query' | 'session'> {
 function explain(error: unknown): never {
   const state = sqlstateOf(error);
   if (state !== null && TIMEOUTS.has(state)) throw new ReaderFailure('too_long', error);
-  throw isPassing(error) ? new ReaderFailure('away', error) : error;
+  throw isPassing(error) ? new ReaderFailure('unavailable', error) : error;
 }

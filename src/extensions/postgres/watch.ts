@@ -8,7 +8,7 @@ import type { Announcements } from './announcements.ts';
 import { endConnection } from './connection-end.ts';
 import type { Database } from './database.ts';
 import { describeFailure } from './first-contact.ts';
-import { presenceAfter } from './presence.ts';
+import { availabilityAfter } from './availability.ts';
 import { QUERY_CANCELED } from './sqlstate.ts';
 
 /** The pause between two queries. */
@@ -44,14 +44,14 @@ export class DatabaseWatch {
   readonly #line: Announcements;
   readonly #logger: Logger;
   /** Before the first contact no database accepts writes. */
-  #away = true;
+  #unavailable = true;
   /** A doubt that no thorough check has settled. */
   #doubted = false;
   /** How many times in a row commits failed and readiness was held off. */
   #holds = 0;
   #heldUntilMs = 0;
   #lastTrialMs = Number.NEGATIVE_INFINITY;
-  #awaySinceMs = 0;
+  #unavailableSinceMs = 0;
   #check: Check | null = null;
   #timer: NodeJS.Timeout | null = null;
   #started = false;
@@ -65,12 +65,12 @@ export class DatabaseWatch {
   }
 
   /** Whether the database is known to accept no writes. */
-  get away(): boolean {
-    return this.#away;
+  get unavailable(): boolean {
+    return this.#unavailable;
   }
 
   get healthy(): boolean {
-    return !this.#away && !this.#isHeld;
+    return !this.#unavailable && !this.#isHeld;
   }
 
   get #isHeld(): boolean {
@@ -80,7 +80,7 @@ export class DatabaseWatch {
   /** Called after the first contact. */
   async start(): Promise<void> {
     this.#started = true;
-    this.#away = false;
+    this.#unavailable = false;
     await this.#ask(false);
   }
 
@@ -89,14 +89,14 @@ export class DatabaseWatch {
     if (this.#timer !== null) clearTimeout(this.#timer);
   }
 
-  /** See `KeyDirectory.isAwayAfter`. */
-  async isAwayAfter(error: unknown, check: 'wait' | 'start'): Promise<boolean> {
-    const presence = presenceAfter(error);
-    if (this.#away || presence === 'there') return this.#away;
+  /** See `KeyDirectory.isUnavailableAfter`. */
+  async isUnavailableAfter(error: unknown, check: 'wait' | 'start'): Promise<boolean> {
+    const availability = availabilityAfter(error);
+    if (this.#unavailable || availability === 'available') return this.#unavailable;
     const asked = this.#doubt();
-    if (presence === 'away') return true;
+    if (availability === 'unavailable') return true;
     if (check === 'wait') await asked;
-    return this.#away;
+    return this.#unavailable;
   }
 
   committed(): void {
@@ -127,7 +127,7 @@ export class DatabaseWatch {
     const running = this.#check;
     if (running !== null) {
       await running.ended;
-      if (running.thorough || !thorough || this.#away) return;
+      if (running.thorough || !thorough || this.#unavailable) return;
       return this.#ask(true);
     }
     const check = { thorough: this.#doubted, ended: this.#run(this.#doubted) };
@@ -167,18 +167,18 @@ export class DatabaseWatch {
   }
 
   #present(): void {
-    if (this.#stopped || !this.#away) return;
-    this.#away = false;
+    if (this.#stopped || !this.#unavailable) return;
+    this.#unavailable = false;
     // The reason of the failed commits was observed and has passed: no hold is needed.
     this.committed();
-    const seconds = Math.round((performance.now() - this.#awaySinceMs) / 1000);
+    const seconds = Math.round((performance.now() - this.#unavailableSinceMs) / 1000);
     this.#logger.info({ seconds }, 'the database takes data again');
   }
 
   #absent(error: unknown): void {
-    if (this.#stopped || this.#away) return;
-    this.#away = true;
-    this.#awaySinceMs = performance.now();
+    if (this.#stopped || this.#unavailable) return;
+    this.#unavailable = true;
+    this.#unavailableSinceMs = performance.now();
     this.#logger.warn(
       { error: describeFailure(error) },
       'the database takes no data: requests are answered 503 until it does again',
@@ -195,5 +195,5 @@ function requireWritable(row: Readonly<Record<string, unknown>> | undefined): vo
  */
 function refuseUnlessRefused(error: unknown): void {
   const { code } = error as { readonly code?: unknown };
-  if (presenceAfter(error) !== 'there' || code === QUERY_CANCELED) throw error;
+  if (availabilityAfter(error) !== 'available' || code === QUERY_CANCELED) throw error;
 }

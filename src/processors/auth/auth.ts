@@ -1,7 +1,7 @@
 /**
  * The `auth` processor: finds the project of an API key. It reads the Authorization header only, before the body. Every
  * invalid state of a key gets the same answer (401). A lookup that fails is 500, never "unknown key"; while the
- * database is known to be away requests with stored keys are 503.
+ * database is known to be unavailable requests with stored keys are 503.
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { Capabilities } from '../../component/capabilities/capability.ts';
@@ -23,7 +23,7 @@ export interface AuthOptions {
 }
 
 const SCHEME = 'Bearer ';
-const DATABASE_AWAY = 'the database is away';
+const DATABASE_UNAVAILABLE = 'the database is unavailable';
 /** No key is longer; a longer one is refused without a lookup. */
 const MAX_KEY_LENGTH = 512;
 
@@ -84,23 +84,23 @@ class Auth implements Processor {
     const publicId = publicIdOf(text);
     if (publicId === null) throw new Rejection('invalid_api_key', { cause: 'not the text of a key' });
     if (this.#keys === null) throw refused(publicId, 'not a key of the configuration');
-    // Nothing can be stored while the database is away, so no lookup is made, not even in the cache.
-    if (this.#isAway) throw from(publicId, new Rejection('ingestion_failed', { cause: DATABASE_AWAY }));
+    // Nothing can be stored while the database is unavailable, so no lookup is made, not even in the cache.
+    if (this.#isUnavailable) throw from(publicId, new Rejection('ingestion_failed', { cause: DATABASE_UNAVAILABLE }));
     const found = this.#keys.find(publicId);
     if (found instanceof Promise) return this.#admitLater(found, { text, publicId }, context);
     accept(found, { text, publicId }, context);
   }
 
-  get #isAway(): boolean {
-    return this.#directory?.isAway?.() ?? false;
+  get #isUnavailable(): boolean {
+    return this.#directory?.isUnavailable?.() ?? false;
   }
 
-  async #isAwayAfter(error: unknown, check: 'wait' | 'start'): Promise<boolean> {
-    return (await this.#directory?.isAwayAfter?.(error, check)) ?? false;
+  async #isUnavailableAfter(error: unknown, check: 'wait' | 'start'): Promise<boolean> {
+    return (await this.#directory?.isUnavailableAfter?.(error, check)) ?? false;
   }
 
   #admitStatic(credential: Credential, context: Context): Promise<void> | void {
-    if (this.#isAway) return this.#admitStaticAway(credential, context);
+    if (this.#isUnavailable) return this.#admitStaticUnavailable(credential, context);
     const stored = this.#projects?.find(credential.project.name) ?? null;
     if (stored instanceof Promise) return this.#admitStaticLater(credential, stored, context);
     context.credential = withStoredPrivacy(credential, stored);
@@ -114,15 +114,17 @@ class Auth implements Processor {
     try {
       context.credential = withStoredPrivacy(credential, await lookup);
     } catch (error) {
-      if (await this.#isAwayAfter(error, 'wait')) return this.#admitStaticAway(credential, context);
+      if (await this.#isUnavailableAfter(error, 'wait')) return this.#admitStaticUnavailable(credential, context);
       throw new Rejection('ingestion_failed', { cause: error instanceof Error ? error.message : String(error) });
     }
   }
 
-  /** A pipeline with a file exporter continues while the database is away, with the settings that were read last. */
-  #admitStaticAway(credential: Credential, context: Context): void {
+  /**
+   * While the database is unavailable, a pipeline with a file exporter continues with the settings that were read last.
+   */
+  #admitStaticUnavailable(credential: Credential, context: Context): void {
     const stored = this.#projects?.lastKnown(credential.project.name);
-    if (stored === undefined) throw new Rejection('ingestion_failed', { cause: DATABASE_AWAY });
+    if (stored === undefined) throw new Rejection('ingestion_failed', { cause: DATABASE_UNAVAILABLE });
     context.credential = withStoredPrivacy(credential, stored);
   }
 
@@ -137,9 +139,12 @@ class Auth implements Processor {
     } catch (error) {
       if (error instanceof Rejection) throw error;
       const isKnown = (this.#keys?.lastKnown(given.publicId) ?? null) !== null;
-      const isAway = await this.#isAwayAfter(error, isKnown ? 'wait' : 'start');
+      const isUnavailable = await this.#isUnavailableAfter(error, isKnown ? 'wait' : 'start');
       const cause = error instanceof Error ? error.message : String(error);
-      throw from(given.publicId, new Rejection(isAway ? 'ingestion_failed' : 'authentication_failed', { cause }));
+      throw from(
+        given.publicId,
+        new Rejection(isUnavailable ? 'ingestion_failed' : 'authentication_failed', { cause }),
+      );
     }
     accept(stored, given, context);
   }

@@ -48,7 +48,7 @@ export function staticKeyFaults(options: readonly StaticKeyOptions[]): readonly 
     const keyHash = hashOf(key);
     const first = projects.get(project) ?? option;
     const faults = [];
-    if (hashes.has(keyHash)) faults.push(faultAt(index, 'key', 'this key is there already', 'Remove one of them.'));
+    if (hashes.has(keyHash)) faults.push(faultAt(index, 'key', 'this key exists already', 'Remove one of them.'));
     if (plan === 'free' && quota === undefined)
       faults.push(faultAt(index, 'plan', 'the free plan needs a monthly quota', 'Add monthly_spans.'));
     if (plan === 'paid' && quota !== undefined)

@@ -264,7 +264,7 @@ function unpriced(route: string | null, reason: string): Resolution {
   return { route, priced: null, reason };
 }
 const NAMELESS = unpriced(null, 'the model has no name');
-const UNROUTED = unpriced(null, 'no provider is named, and the model name gives none away');
+const UNROUTED = unpriced(null, 'no provider is named, and the model name implies none');
 const UNKNOWN = unpriced(null, 'no price list knows the provider');
 
 /** Only an explanation contains the provider: a hostile sender may send hundreds of thousands of names. */

@@ -108,9 +108,10 @@ export class GroupCommit {
     meter.gauge('sluice_requests_waiting', 'Requests waiting for the next commit.', waiting);
   }
 
-  /** Throws `ingestion_failed` while the database is known to be away. */
+  /** Throws `ingestion_failed` while the database is known to be unavailable. */
   admit(): void {
-    if (this.#ledger.isAway?.() === true) throw new Rejection('ingestion_failed', { cause: 'the database is away' });
+    if (this.#ledger.isUnavailable?.() === true)
+      throw new Rejection('ingestion_failed', { cause: 'the database is unavailable' });
   }
 
   /** Resolves when the request's rows are durable. Rejects with a `Rejection`. Releases the rows in both cases. */

@@ -20,15 +20,18 @@ const CASES: Readonly<Record<string, readonly Proof[]>> = {
     [OBJECTS, 'a cut answer of a put: the put counts, or is repeated; nothing is stored twice'],
     ['exporters/objects/shipper.test.ts', 'a put that failed is repeated under a new key, because it may have written'],
   ],
-  'a bucket that is away or denies': [
+  'a bucket that is unavailable or denies': [
     [OBJECTS, 'a bucket that refuses: 503 with Retry-After and not ready, until it can be written again'],
-    [OBJECTS, 'a bucket that is away at the start: the daemon starts, answers 503, and stores when it is there'],
+    [
+      OBJECTS,
+      'a bucket that is unavailable at the start: the daemon starts, answers 503, and stores when it is available',
+    ],
   ],
   'a crash after the put, before the commit': [[KILL, "name: 'COPY begun'"]],
   'a guard refuses, or a replay': [
     [OBJECTS, 'a replay, a conflict, another environment and a full quota leave no part'],
   ],
-  'the commit fails, or the database is away after the put': [
+  'the commit fails, or the database is unavailable after the put': [
     [OBJECTS, 'a commit that fails after the put leaves an object without a part; sent again, it is stored once'],
     ['exporters/objects/staged-rows.test.ts', 'rows are not committed ten minutes after the put of their object began'],
   ],

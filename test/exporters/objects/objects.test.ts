@@ -227,16 +227,19 @@ t.test('a bucket that refuses: 503 with Retry-After and not ready, until it can 
   t.same(await scene.names(), ['late']);
 });
 
-t.test('a bucket that is away at the start: the daemon starts, answers 503, and stores when it is there', async (t) => {
-  const s3 = await startS3(t);
-  s3.isGone = true;
-  const scene = await startScene(t, { to: `s3://${s3.bucket}`, env: s3.environment });
-  const body = spanBody('later');
-  t.equal((await send(scene.url, { body })).status, 503);
-  s3.isGone = false;
-  await eventually('the bucket is found', async () => (await send(scene.url, { body })).status === 200);
-  t.same(await scene.names(), ['later']);
-});
+t.test(
+  'a bucket that is unavailable at the start: the daemon starts, answers 503, and stores when it is available',
+  async (t) => {
+    const s3 = await startS3(t);
+    s3.isGone = true;
+    const scene = await startScene(t, { to: `s3://${s3.bucket}`, env: s3.environment });
+    const body = spanBody('later');
+    t.equal((await send(scene.url, { body })).status, 503);
+    s3.isGone = false;
+    await eventually('the bucket is found', async () => (await send(scene.url, { body })).status === 200);
+    t.same(await scene.names(), ['later']);
+  },
+);
 
 t.test(
   'a commit that fails after the put leaves an object without a part, and the retry is accepted once',

@@ -22,7 +22,7 @@ const OPTIONS = { url: '', data_dir: '', views_schema: 'public', allow_unsafe: t
 const failure = (message: string, code?: string): Error =>
   Object.assign(new Error(message), code === undefined ? {} : { code });
 
-t.test('a database that is away, starting or full may become available', async (t) => {
+t.test('a database that is unavailable, starting or full may become available', async (t) => {
   for (const error of [
     failure('connect ECONNREFUSED', 'ECONNREFUSED'),
     failure('getaddrinfo ENOTFOUND db', 'ENOTFOUND'),

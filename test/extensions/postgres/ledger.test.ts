@@ -241,7 +241,7 @@ longTest('a clock of 1970 or 2100 is stored like any other, without a partition 
 });
 
 t.test(
-  'while the database is away: 503 with Retry-After, no acknowledgement; afterwards ingest continues',
+  'while the database is unavailable: 503 with Retry-After, no acknowledgement; afterwards ingest continues',
   async (t) => {
     const daemon = await startPostgresDaemon(t);
     t.equal((await send(daemon.url, { body: JSON.stringify(aTraceRequest([aSpan()])) })).status, 200);
@@ -255,7 +255,7 @@ t.test(
     await daemon.query(
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'sluice' AND datname = current_database()",
     );
-    // The backends end after the signal, each in its own time, and the daemon may find the database away until then.
+    // The backends end some time after the signal. Until then the daemon may find the database unavailable.
     const answered = async (): Promise<true | undefined> => {
       const { status } = await send(daemon.url, { body: JSON.stringify(aTraceRequest([aSpan()])) });
       if (status !== 200 && status !== 503) t.fail(`an answer of ${status}`);

@@ -159,7 +159,7 @@ t.test('the reader', async (t) => {
 
   t.test('without a database the reason is told', async (t) => {
     const reader = open({ url: 'postgres://nobody@127.0.0.1:1/none' });
-    t.equal(await reasonOf(reader.query('SELECT 1')), 'away');
+    t.equal(await reasonOf(reader.query('SELECT 1')), 'unavailable');
   });
 });
 

@@ -71,7 +71,7 @@ t.test('an observed reason needs no hold once it has passed', async (t) => {
   await watch.start();
   state.writable = false;
   for (let group = 0; group < 5; group++) watch.commitFailed();
-  t.ok(await until(() => watch.away));
+  t.ok(await until(() => watch.unavailable));
   state.writable = true;
   t.ok(await until(() => watch.healthy), 'the clock did not advance');
 });

@@ -142,7 +142,7 @@ t.test('contradicting keys are reported with their path before anything starts',
   );
   t.match(message, /a\.yaml:\d+:\d+: error: the free plan needs a monthly quota/u);
   t.match(message, /error: the paid plan has no quota/u);
-  t.match(message, /error: this key is there already/u);
+  t.match(message, /error: this key exists already/u);
   t.match(message, /error: the keys of project "shop" disagree about its plan/u);
   t.notMatch(message, /first-key-of-sixteen/u);
 });

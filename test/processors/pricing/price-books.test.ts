@@ -126,10 +126,10 @@ t.test('an entry with a mistake is logged once, counted and ignored', async (t) 
 t.test('a failed read keeps the last prices and is logged once', async (t) => {
   const scene = new Scene();
   await scene.change([stored('mine', 'mine', '3')]);
-  await scene.change(new Error('the database is away'));
-  await scene.change(new Error('the database is away'));
+  await scene.change(new Error('the database is unavailable'));
+  await scene.change(new Error('the database is unavailable'));
   t.equal(scene.price('shop', 'mine'), '3.00000000 stored');
-  t.match(scene.told, [{ error: 'the database is away' }]);
+  t.match(scene.told, [{ error: 'the database is unavailable' }]);
   t.equal(scene.told.length, 1);
   await scene.change([stored('mine', 'mine', '4')]);
   t.equal(scene.price('shop', 'mine'), '4.00000000 stored');

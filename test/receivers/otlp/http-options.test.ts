@@ -201,7 +201,7 @@ t.test('the socket of a killed daemon is replaced; one in use, or a file that is
   t.equal((await viaSocket(path)).status, 200);
 
   writeFileSync(join(folder, 'notes.txt'), 'mine');
-  await t.rejects(start(join(folder, 'notes.txt')), { message: /is there already, and is not a socket/u });
+  await t.rejects(start(join(folder, 'notes.txt')), { message: /exists already, and is not a socket/u });
   await t.rejects(start(join(folder, 'none', 'x.sock')), { message: /the folder of the socket .* does not exist/u });
   await t.rejects(start(join(folder, 'x'.repeat(120))), { message: /the path of the socket .* is too long/u });
 });

@@ -53,14 +53,14 @@ t.test('when one exporter cannot stage, the others are awaited and everything is
     return staged;
   });
   const broken = exporter(async () => {
-    throw new Error('the bucket is away');
+    throw new Error('the bucket is unavailable');
   });
   const result = stageRows([
     { exporter: exporter(), rows: plain },
     { exporter: broken, rows: failing },
     { exporter: stages, rows: raw },
   ]);
-  const rejected = t.rejects(result, { code: 'ingestion_failed', details: { cause: 'the bucket is away' } });
+  const rejected = t.rejects(result, { code: 'ingestion_failed', details: { cause: 'the bucket is unavailable' } });
   await new Promise((resolve) => setImmediate(resolve));
   t.equal(raw.released, 0, 'not while it is staged');
   finish();

@@ -73,7 +73,7 @@ const CLOCK = 'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::float
 export class LivePolls {
   readonly #polls = new Map<string, Poll>();
 
-  /** Changes until the listener goes away, also without any trace once a second. */
+  /** Changes until the listener ends, also without any trace once a second. */
   async *listen(listener: Listener): AsyncGenerator<Changes> {
     const poll = this.#pollOf(listener.project);
     const watch: Watch = { listener, pending: new Map(), left: 0, watermark: 0, isGap: false, wake: () => undefined };

@@ -4,7 +4,7 @@ import { UserError } from '../../../errors.ts';
 import { ConsoleError, type ConsoleErrorCode } from '../errors.ts';
 
 const BY_READER = {
-  away: 'database_unavailable',
+  unavailable: 'database_unavailable',
   busy: 'busy',
   too_long: 'took_too_long',
   canceled: 'request_timeout',

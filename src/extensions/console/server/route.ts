@@ -68,7 +68,7 @@ export interface RequestContext {
   readonly headers: Readonly<Record<string, string>>;
   /** The JSON object in the body of a changing request; empty without a body. */
   readonly body: Readonly<Record<string, unknown>>;
-  /** Aborts when the client has gone away or the console stops. */
+  /** Aborts when the client has disconnected or the console stops. */
   readonly signal: AbortSignal;
   readonly reader: RequestReader;
   /**

@@ -164,7 +164,7 @@ function attachment(name: string): string {
 }
 
 function write(response: ServerResponse, piece: string | Uint8Array, timeoutMs: number): Promise<void> {
-  if (response.destroyed) return Promise.reject(new Error('the client has gone away'));
+  if (response.destroyed) return Promise.reject(new Error('the client has disconnected'));
   if (response.write(piece)) return Promise.resolve();
   return new Promise((resolve, reject) => {
     const settle = (error: Error | null): void => {
@@ -174,7 +174,7 @@ function write(response: ServerResponse, piece: string | Uint8Array, timeoutMs: 
       else reject(error);
     };
     const drained = (): void => settle(null);
-    const closed = (): void => settle(new Error('the client has gone away'));
+    const closed = (): void => settle(new Error('the client has disconnected'));
     const timer = setTimeout(() => response.destroy(), timeoutMs);
     response.on('drain', drained).on('close', closed);
   });

@@ -6,7 +6,7 @@ import { useResource } from './data/resource.ts';
 import { Link, Name } from './parts/basics.tsx';
 import { lazy } from './parts/lazy.tsx';
 import { Shell } from './parts/shell.tsx';
-import { AwayBanner, Empty, Loaded } from './parts/states.tsx';
+import { UnavailableBanner, Empty, Loaded } from './parts/states.tsx';
 import { FindPage } from './pages/find.tsx';
 import { LoginPage } from './pages/login.tsx';
 import { TracesPage } from './pages/traces/page.tsx';
@@ -42,7 +42,7 @@ function Known(): JSX.Element {
   if (me.value === null) {
     return (
       <main class="narrow-page">
-        <AwayBanner />
+        <UnavailableBanner />
         <Loaded of={known}>{() => null}</Loaded>
       </main>
     );

@@ -17,7 +17,7 @@ import type { Logger } from '../../../component/logger.ts';
 import type { Counter } from '../../../component/meter.ts';
 import { Rejection } from '../../../errors.ts';
 import type { Database } from '../database.ts';
-import { presenceAfter } from '../presence.ts';
+import { availabilityAfter } from '../availability.ts';
 import { isConnectionFailure, isLockTimeout, type Meaning, meaningOf, sqlstateOf } from '../sqlstate.ts';
 import { Attempt, type Decided, type Write } from './attempt.ts';
 import { KnownContents } from './contents.ts';
@@ -32,7 +32,7 @@ import { compatible, implied, ownersOf, outcomesFor } from './outcomes.ts';
 /** The state of the database that the ledger needs, and the events that it reports. */
 export interface LedgerWatch {
   /** Whether the database is known to be unavailable for writing. */
-  readonly away: boolean;
+  readonly unavailable: boolean;
   committed(): void;
   /** A group was not committed, for a reason other than its content. */
   commitFailed(): void;
@@ -81,8 +81,8 @@ export class PostgresLedger implements Ledger {
     );
   }
 
-  isAway(): boolean {
-    return this.#watch.away;
+  isUnavailable(): boolean {
+    return this.#watch.unavailable;
   }
 
   now(): number {
@@ -100,7 +100,7 @@ export class PostgresLedger implements Ledger {
   async settle(group: readonly Claim[], write: Write): Promise<readonly Decision[]> {
     const decisions = new Map<Claim, Decision>();
     // Otherwise each round of waiting requests would wait for a connection attempt that fails.
-    if (this.#watch.away) refuse(group, new Error('the database is away'), decisions);
+    if (this.#watch.unavailable) refuse(group, new Error('the database is unavailable'), decisions);
     await this.#settleAll(group, { write, decisions, startedMs: this.#now(), impatient: isMixed(group) });
     return group.map((claim) => decisions.get(claim) as Decision);
   }
@@ -289,9 +289,9 @@ function resultKindOf(error: unknown, meaning: Meaning, mayRepeat: boolean): Exc
   return 'failed';
 }
 
-/** No request could be stored: the database is away, or a table or a right is missing. */
+/** No request could be stored: the database is unavailable, or a table or a right is missing. */
 const concernsAll = (error: unknown): boolean =>
-  presenceAfter(error) !== 'there' || sqlstateOf(error)?.startsWith('42') === true;
+  availabilityAfter(error) !== 'available' || sqlstateOf(error)?.startsWith('42') === true;
 
 /** The server refused a statement, neither for a value nor for a lack of resources. */
 const isUnknown = (error: unknown): boolean =>

@@ -194,7 +194,7 @@ t.test('failures', async (t) => {
   t.ok(late.processes[0]?.isEnded);
 });
 
-t.test('when the last client has gone away, the process ends', async (t) => {
+t.test('when the last client has disconnected, the process ends', async (t) => {
   const { traces, processes } = start(t);
   const leaving = [new AbortController(), new AbortController()];
   const answers = leaving.map(({ signal }) =>

@@ -93,7 +93,7 @@ t.test('replies', async (t) => {
     const socket = connect(port, '127.0.0.1', () => socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'));
     socket.pause();
     await new Promise<void>((resolve) => server.once('request', () => resolve()));
-    t.equal(await outcome, 'the client has gone away');
+    t.equal(await outcome, 'the client has disconnected');
     t.ok(ended);
     socket.destroy();
   });

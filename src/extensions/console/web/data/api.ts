@@ -35,10 +35,10 @@ interface ErrorBody {
 /** Whether the server knows the reader. Null until it answered. */
 export const loggedIn = signal<boolean | null>(null);
 /** What does not answer, and since when; null while both do. */
-export const away = signal<{ readonly what: 'daemon' | 'database'; readonly sinceMs: number } | null>(null);
+export const unavailable = signal<{ readonly what: 'daemon' | 'database'; readonly sinceMs: number } | null>(null);
 
 function noteAway(what: 'daemon' | 'database'): void {
-  if (away.value?.what !== what) away.value = { what, sinceMs: away.value?.sinceMs ?? Date.now() };
+  if (unavailable.value?.what !== what) unavailable.value = { what, sinceMs: unavailable.value?.sinceMs ?? Date.now() };
 }
 
 export function urlOf(path: string, query: Query = {}): string {
@@ -64,13 +64,13 @@ export async function request(url: string, init: RequestInit): Promise<Response>
     throw new ApiError(0, url, { code: 'unreachable', message: 'the daemon does not answer' });
   }
   if (response.ok) {
-    away.value = null;
+    unavailable.value = null;
     return response;
   }
   const error = await errorOf(response);
   if (response.status === 401 && error.code !== 'link_invalid') loggedIn.value = false;
   if (error.code === 'database_unavailable') noteAway('database');
-  else away.value = null;
+  else unavailable.value = null;
   throw new ApiError(response.status, url, error);
 }
 

@@ -16,7 +16,7 @@ import { Icon, type IconName } from './icon.tsx';
 import { LivePill } from './live-pill.tsx';
 import { Palette } from './palette.tsx';
 import { RangeMenu } from './range-menu.tsx';
-import { AwayBanner } from './states.tsx';
+import { UnavailableBanner } from './states.tsx';
 
 interface Entry {
   readonly page: string;
@@ -64,7 +64,7 @@ export function Shell({ children }: { children: ComponentChildren }): JSX.Elemen
       <TopBar showHelp={() => setHelp(true)} />
       <Rail />
       <div class="page">
-        <AwayBanner />
+        <UnavailableBanner />
         <main id="content" tabIndex={-1}>
           {children}
         </main>

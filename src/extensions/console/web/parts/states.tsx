@@ -1,7 +1,7 @@
 /** What a page shows while it has no data: placeholder rows, errors, missing rights. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { type ApiError, away, curlOf } from '../data/api.ts';
+import { type ApiError, unavailable, curlOf } from '../data/api.ts';
 import { type Resource, useNow } from '../data/resource.ts';
 import { age } from '../text/figures.ts';
 import { pageHref, route } from '../state/location.ts';
@@ -13,7 +13,7 @@ const ROWS = 12;
 /** The filter's text is refused; the filter box says where and why. */
 const MISTAKE = 'filter_invalid';
 /** The banner has the reason, once for all parts of a page. */
-const AWAY: readonly string[] = ['database_unavailable', 'unreachable'];
+const UNAVAILABLE: readonly string[] = ['database_unavailable', 'unreachable'];
 
 export function PlaceholderRows(): JSX.Element {
   return (
@@ -66,7 +66,7 @@ export function Failure({ error, retry }: { error: ApiError; retry: () => void }
     };
   }, [error]);
   if (error.code === MISTAKE) return <p class="empty">The filter has a mistake; see above.</p>;
-  if (AWAY.includes(error.code) && away.value !== null) return <Waiting retry={retry} />;
+  if (UNAVAILABLE.includes(error.code) && unavailable.value !== null) return <Waiting retry={retry} />;
   if (error.status === 403) return <NoRight what={error.message} hint={error.hint} />;
   if (error.status === 404) return <NotFound retry={retry} />;
   return (
@@ -127,7 +127,7 @@ const WHAT: Readonly<Record<string, string>> = {
 };
 
 function titleOf({ status, code }: ApiError): string {
-  if (code === 'database_unavailable') return 'The database is away.';
+  if (code === 'database_unavailable') return 'The database is unavailable.';
   if (status === 0) return 'No answer.';
   if (status === 504) return 'Took too long.';
   if (status === 429 || code === 'busy') return 'Busy.';
@@ -155,10 +155,10 @@ export function NoRight({ what, hint }: { what: string; hint: string | null }): 
 }
 
 /** While the daemon or its database does not answer. The pages try again by themselves. */
-export function AwayBanner(): JSX.Element | null {
+export function UnavailableBanner(): JSX.Element | null {
   const now = useNow(1_000);
-  if (away.value === null) return null;
-  const { what, sinceMs } = away.value;
+  if (unavailable.value === null) return null;
+  const { what, sinceMs } = unavailable.value;
   const lasting = now - sinceMs;
   return (
     <div class="banner">

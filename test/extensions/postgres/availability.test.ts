@@ -1,15 +1,15 @@
-// What a failure says about the database: away, available, or unknown; and a time limit that does not count pauses of
-// the process.
+// What a failure says about the database: available, unavailable or unknown; and a time limit that does not count
+// pauses of the process.
 import t from 'tap';
-import { presenceAfter } from '../../../src/extensions/postgres/presence.ts';
+import { availabilityAfter } from '../../../src/extensions/postgres/availability.ts';
 import { within } from '../../../src/extensions/postgres/time-limit.ts';
 
 const failure = (message: string, code?: string): Error =>
   Object.assign(new Error(message), code === undefined ? {} : { code });
 
-t.test('a failure tells whether the database is away', async (t) => {
+t.test('a failure tells whether the database is unavailable', async (t) => {
   const cases = {
-    away: [
+    unavailable: [
       failure('connect ECONNREFUSED', 'ECONNREFUSED'),
       failure('write EPIPE', 'EPIPE'),
       new AggregateError([failure('connect ECONNREFUSED ::1:5432', 'ECONNREFUSED')], ''),
@@ -22,15 +22,15 @@ t.test('a failure tells whether the database is away', async (t) => {
       failure('password authentication failed', '28P01'),
       failure('cannot execute INSERT in a read-only transaction', '25006'),
     ],
-    there: [
+    available: [
       failure('canceling statement due to statement timeout', '57014'),
       failure('permission denied for table api_keys', '42501'),
       failure('relation "sluice.api_keys" does not exist', '42P01'),
     ],
     unknown: [failure('no answer within 2000 ms'), failure('Query read timeout'), failure('timeout expired'), null],
   };
-  for (const [presence, errors] of Object.entries(cases))
-    for (const error of errors) t.equal(presenceAfter(error), presence, String(error));
+  for (const [availability, errors] of Object.entries(cases))
+    for (const error of errors) t.equal(availabilityAfter(error), availability, String(error));
 });
 
 t.test('an answer that arrived while the process was paused is in time', async (t) => {

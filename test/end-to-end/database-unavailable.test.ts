@@ -58,11 +58,11 @@ t.test('the daemon starts without its database, answers 503, and serves when the
   t.ok(await until(() => daemon.service.ready()), 'ready without a restart');
   t.equal((await send(daemon.url, { body: early })).status, 200, 'the same bytes');
   t.equal((await send(daemon.url, { body: early, authorization: `Bearer ${STORED_KEY}` })).status, 401);
-  t.equal(linesOf(daemon, 'the database is there'), 1);
+  t.equal(linesOf(daemon, 'the database is available'), 1);
 
   await server.stop();
   const late = body('late');
-  t.ok(isToldToComeAgain(await send(daemon.url, { body: late })), 'away again');
+  t.ok(isToldToComeAgain(await send(daemon.url, { body: late })), 'unavailable again');
   t.ok(await until(() => linesOf(daemon, 'takes no data') === 1), 'one line says so');
   t.notOk(daemon.service.ready());
 

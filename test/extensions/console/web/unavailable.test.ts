@@ -73,7 +73,7 @@ async function checkAway(t: Test, { name, link }: Visit, page: Page): Promise<vo
   await page.getByRole('alert').getByText('The database does not answer.').waitFor();
   await page.getByRole('button', { name: 'Try again' }).first().waitFor();
   if (process.env['PICTURES'] !== undefined)
-    await page.screenshot({ path: `${process.env['PICTURES']}/away-${name}.png` });
+    await page.screenshot({ path: `${process.env['PICTURES']}/unavailable-${name}.png` });
   t.equal(await page.getByRole('alert').count(), 1, `${name}: the reason is there once`);
 }
 
