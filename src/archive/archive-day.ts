@@ -106,7 +106,7 @@ async function archiveRecords(work: Work, day: OpenDay, job: Job): Promise<Archi
 export interface FileOfJob {
   readonly day: DayOfTable;
   readonly job: Job;
-  /** Its chosen rows are written. */
+  /** The rows that it has chosen are written. */
   readonly staging: Staging;
   readonly wanted: FileContents;
 }
@@ -147,7 +147,7 @@ async function* reported(blocks: AsyncIterable<Buffer>, tell: () => void): Async
   }
 }
 
-/** Late records: those that are in no earlier file of the day, which must be as it was recorded. */
+/** Leaves out the records that earlier files of the day have. Each of these files is compared with its record first. */
 async function leaveOutEarlier(work: Work, day: OpenDay, staging: Staging): Promise<void> {
   const paths: string[] = [];
   try {

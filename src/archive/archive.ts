@@ -16,13 +16,13 @@ const LOCK = "SELECT pg_try_advisory_lock(hashtext('sluice.archive')) AS held";
 const UNLOCK = "SELECT pg_advisory_unlock(hashtext('sluice.archive'))";
 
 interface Rule {
-  /** What of the other origin has the same records as this one. */
+  /** A query that finds something of the other origin with the same records. */
   readonly repeats: string;
   readonly message: string;
   readonly hint: string;
 }
 
-/** Records of both origins may be in one lake, but each of them once. */
+/** A lake may have records of both origins, but each record once. */
 const RULES: Readonly<Record<Origin, Rule>> = {
   tables: {
     repeats: `SELECT FROM sluice.lake_jobs WHERE NOT ${IS_OF_TABLES} AND in_tables LIMIT 1`,
@@ -51,7 +51,7 @@ export interface Selection {
 export interface PlannedFile {
   readonly signal: string;
   readonly day: string;
-  /** Of a day that was archived before: at most. */
+  /** An upper limit when the day was archived before. */
   readonly records: number;
   readonly expected_bytes: number;
   /** Whether the day has files already. */
@@ -59,7 +59,7 @@ export interface PlannedFile {
 }
 
 /**
- * Archives all days, removes old files, and what interrupted puts left. Yields each file when it is recorded;
+ * Archives all days, and removes old files and what interrupted puts left. Yields each file when it is recorded;
  * `expired` gets each file that was removed.
  */
 export async function* archive(
@@ -77,7 +77,7 @@ export async function* archive(
       const file = await archiveDay(work, day);
       if (file !== null) yield file;
     }
-    // Those that were requested meanwhile.
+    // Erasures that were requested during the run.
     await finishErasures(work);
     for await (const file of expireFiles(work, selection.keepMs ?? null)) await expired(file);
     await work.store.sweep('', LEFTOVER_MS);
@@ -86,11 +86,11 @@ export async function* archive(
   }
 }
 
-/** Waits for others. */
+/** Waits for other commands and daemons. */
 export const waitForArchive = ({ query }: Session): Promise<unknown> =>
   query("SELECT pg_advisory_lock(hashtext('sluice.archive'))");
 
-/** Excludes others that change or restore the lake of this database. No record may be in it twice. */
+/** Excludes other processes that change or restore the lake of this database. */
 export async function lockArchive(session: Session, origin: Origin): Promise<void> {
   const { query } = session;
   if ((await query(LOCK)).rows[0]?.['held'] !== true)

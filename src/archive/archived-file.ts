@@ -11,7 +11,7 @@ export interface RecordedFile extends DayOfTable {
   readonly staging: Staging;
 }
 
-/** Downloads a file, which must be as it was recorded. Returns what it holds. */
+/** Downloads a file and returns what it holds. Rejects when the file differs from its record. */
 export async function fetchPublished(
   { store }: { readonly store: ObjectStore },
   { table, day, job, staging }: RecordedFile,
@@ -60,7 +60,7 @@ export async function readFile(staging: Staging, path: string, key: string): Pro
   }
 }
 
-/** A file, or the rows that were read, differ from PostgreSQL. Nothing is recorded. */
+/** A file, or the rows that were read, differ from PostgreSQL. */
 export class DamagedFile extends UserError {
   constructor(message: string, hint = CHECK) {
     super(message, hint);

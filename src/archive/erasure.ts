@@ -2,7 +2,7 @@
  * Erases records from the files of the lake: those of a trace, an environment or a project that were removed from
  * PostgreSQL. A file with other records too is replaced: the new one is stored, read back and recorded before the
  * former one is deleted. After an interruption both may exist until the next run, which repeats the same job under the
- * same key, or deletes the former file. Days are never a condition: a trace may have records of any time.
+ * same key, or deletes the former file. Files are never chosen by day, because a trace may have records of any time.
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,8 +17,8 @@ import { conditionOf, type Erasure, readErasures } from './requested-erasures.ts
 import { Staging } from './staging.ts';
 
 /**
- * A request stays while parts of before it may be published: then their records are left out. They are not published
- * where the tables are archived.
+ * A request stays while parts that are older than it may still be published, so that their records are left out. Parts
+ * are not published where the tables are archived.
  */
 const FORGET = `
   DELETE FROM sluice.lake_erasures e WHERE id = ANY ($1::int8[]) AND (
@@ -32,7 +32,7 @@ export interface Erased {
   readonly files: number;
 }
 
-/** Does what is requested in `sluice.lake_erasures`. To be called with the lock of the archive. */
+/** Does the erasures that are requested in `sluice.lake_erasures`. To be called with the lock of the archive. */
 export async function finishErasures(work: Work): Promise<Erased> {
   const { query } = work.session;
   await deleteRemoved(work);
@@ -50,7 +50,7 @@ export async function finishErasures(work: Work): Promise<Erased> {
     }
   }
   await removeLeftOvers(work);
-  // Of interrupted puts. Others of this lake cannot be under way: they need the lock.
+  // Removes what interrupted puts left. No other put into this lake runs now, because it needs the lock.
   await work.store.sweep('lake/', 0);
   await query(FORGET, [erasures.map(({ id }) => id)]);
   return erased;
@@ -105,8 +105,9 @@ async function eraseIn(work: Work, file: File, condition: string): Promise<numbe
 }
 
 /**
- * Files that interrupted runs left without a record may have the records too. A day is archived again by its job. A
- * replacement is not needed any more: by now each file without wanted records is replaced.
+ * Removes the files of interrupted runs that are not recorded, because they may have the records too. The job of a day
+ * archives it again. The replacement of a file is not needed any more: each file with erased records is replaced by
+ * now.
  */
 async function removeLeftOvers(work: Work): Promise<void> {
   const { query } = work.session;

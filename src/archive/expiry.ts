@@ -1,7 +1,7 @@
 /**
- * Removes the files of old days. One of the tables is removed only when PostgreSQL has nothing of its day: neither a
- * partition, which retention drops because the day is in the archive, nor late records, nor a day that was restored. A
- * file is not published any more before it is deleted, so readers and retention never rely on a file that may be gone.
+ * Removes the files of old days. A file of the tables is removed only when PostgreSQL has nothing of its day: no
+ * partition, no late record and no restored day. Retention drops a partition only because its day is in the archive. A
+ * file is marked as removed before it is deleted, so readers and retention never rely on a file that may be missing.
  */
 import { IS_OF_TABLES } from '../component/archived-day.ts';
 import type { ArchivedFile, Work } from './archive-day.ts';

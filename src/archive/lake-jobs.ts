@@ -4,12 +4,13 @@
  * Why no record is lost or archived twice: a day is sealed before it is read. The trigger of the seal is created under
  * a lock that waits for every transaction that has written into the table, so each record is either visible to a later
  * snapshot or leaves a row in `sluice.lake_late` in its own transaction. A job reads records and these rows in one
- * snapshot, and deletes the rows in the transaction that records its file. Rows of transactions that commit later
- * are still there afterwards, and a further job reads the day again: it compares all records with the earlier files and
- * writes those that are in none of them. No clock and no transaction number is part of this.
+ * snapshot, and deletes the rows in the transaction that records its file. Rows of transactions that commit later are
+ * still there afterwards, and a further job reads the day again: it compares all records with the earlier files and
+ * writes those that are in none of them. Neither a clock nor a transaction number is needed.
  *
- * A table without a seal, as after a backup was restored, may have records without such a row. So the job is planned
- * before its table is sealed, and a planned job is repeated; and the default partition gets rows for its other days.
+ * A table without a seal, as after a backup was restored, may have records without a row in `sluice.lake_late`. So the
+ * job is planned before its table is sealed, and a planned job is repeated. The default partition gets rows for its
+ * other days.
  */
 import { dayOfRow, IS_OF_TABLES, isSealed, SEAL, SEAL_OF_PART } from '../component/archived-day.ts';
 import type { Query } from '../component/capabilities/postgres.ts';
@@ -20,12 +21,14 @@ import type { Figures } from './figures.ts';
 import { type LakeSignal, type LakeTable } from './lake-table.ts';
 import type { Extent } from './staging.ts';
 
-/** How long a statement waits for the transactions that write into the table; late records wait behind it. */
+/**
+ * How long a statement waits for the transactions that write into the table. Ingest of late records queues behind it.
+ */
 const LOCK_MS = 100;
 const LOCK_TRIES = 50;
 const LOCK_PAUSE_S = 0.1;
 const LOCK_NOT_AVAILABLE = '55P03';
-/** The trigger of the default partition until its records are noted. */
+/** The trigger of the default partition until its earlier records are noted. */
 const BEGUN_SEAL = 'sluice_archive_begun';
 const PARTITION_DAY = /_(\d{4})(\d\d)(\d\d)$/u;
 /** The size of a file as a share of its table with indexes. An estimate: texts repeat more or less. */
@@ -166,8 +169,8 @@ export async function seal(query: Query, { table, partition, late }: OpenDay): P
 }
 
 /**
- * The run may end before it has read all days of the default partition. A trigger of another name, which is no seal
- * yet, notes the records that are stored from now on; then the archived days that have earlier ones are noted.
+ * The run may end before it has read all days of the default partition. So a trigger of another name, which is not a
+ * seal yet, first notes the records that are stored from now on. Then the archived days with earlier records are noted.
  */
 async function sealDefault(query: Query, table: LakeTable, name: string): Promise<void> {
   const { signal, key } = table;
@@ -184,8 +187,9 @@ async function sealDefault(query: Query, table: LakeTable, name: string): Promis
 }
 
 /**
- * A partition with the seal of a part gets the first seal when it has all records of the files, as after a backup was
- * restored. While queries keep the table locked it does not; readers then read the files too, which takes longer.
+ * Replaces the seal of a part by a complete seal when the partition has all records of the files, as after a backup was
+ * restored. It is not replaced while queries keep the table locked; readers then read the files too, which takes
+ * longer.
  */
 export async function sealWhole(query: Query, { table, day, partition }: OpenDay): Promise<void> {
   if (partition !== null) await unlessDropped(partition, () => sealComplete(query, { table, day }, partition));
@@ -255,7 +259,7 @@ export async function withShortLock(
 }
 
 /**
- * The planned job, which an interrupted run left, or a new one. A put of that run which arrives late has its key.
+ * The planned job that an interrupted run left, or a new one. A late put of the interrupted run has the key of its job.
  * `from`: the origin of the records, or the job whose file the new one replaces.
  */
 export async function plan(query: Query, { table, day }: DayOfTable, from: Origin | Job): Promise<Job> {
@@ -305,13 +309,13 @@ export interface Publication {
   readonly bytes: number;
 }
 
-/** Within the snapshot in which the records were read. */
+/** To be called in the snapshot in which the records were read. */
 export async function publish(query: Query, day: OpenDay, publication: Publication): Promise<void> {
   await forgetLate(query, day);
   await recordFile(query, publication);
 }
 
-/** A planned job becomes a published one. */
+/** Marks a planned job as published. */
 export async function recordFile(query: Query, { job, figures, extent, bytes }: Publication): Promise<void> {
   const { rowCount } = await query(
     `UPDATE sluice.lake_jobs SET state = 'published', published_at = clock_timestamp(), records = $2, bytes = $3, input_tokens = $4,
@@ -333,13 +337,13 @@ export async function recordFile(query: Query, { job, figures, extent, bytes }: 
   if (rowCount !== 1) throw new Error(`the job ${job.id} is not planned any more`);
 }
 
-/** Within the snapshot: there is no record without a file. */
+/** To be called in the snapshot, when every record of the day is in a file. */
 export async function cancel(query: Query, day: OpenDay, job: Job): Promise<void> {
   await forgetLate(query, day);
   await query("DELETE FROM sluice.lake_jobs WHERE id = $1 AND state = 'planned'", [job.id]);
 }
 
-/** The snapshot sees only rows whose records it sees too. */
+/** Deletes no row of a record that was not read: the snapshot sees a row only if it sees its record. */
 async function forgetLate(query: Query, { table: { signal }, day }: OpenDay): Promise<void> {
   await query('DELETE FROM sluice.lake_late WHERE signal = $1 AND day = $2', [signal, day]);
 }

@@ -3,8 +3,8 @@
  * figures and attached in one transaction, so an interrupted run leaves nothing, and a repeated one restores each table
  * once. The partition is sealed after it was filled: its records are not late records, and those that arrive later are.
  *
- * Spans of the day can arrive all the time. Those that no file has move into the new partition: first what is there,
- * then, under the lock of the attachment, what has arrived since. They stay late records, for the next archive.
+ * Spans of the day can arrive all the time. Those that no file has move into the new partition: first those that exist,
+ * then, under the lock of the attachment, those that have arrived since. They stay late records, for the next archive.
  */
 import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -36,13 +36,13 @@ import { Staging } from './staging.ts';
  * are stored for the day while it is restored, they are archived, and the day is restored with them.
  */
 const TRIES = 5;
-/** A table is searched for records of the day under a lock, while ingest waits. */
+/** A larger table is not searched for records of the day, because ingest waits for the lock of the search. */
 const MAX_SEARCHED_BYTES = 256 * 1024 * 1024;
 
 /** The statements that make the partition of a day, and attach it. */
 export interface PartitionStatements {
   readonly name: string;
-  /** Excludes others that create it, until the end of the transaction. An expression. */
+  /** An expression. It excludes other processes that create the partition, until the end of the transaction. */
   readonly lock: string;
   /** `name`: of the new table. */
   create(name: string): string;
@@ -80,7 +80,7 @@ export async function restoreTable(
     const kept = { day, untilMs, name };
     const stored = isThere ? await unlessDropped(name, () => keepComplete(query, table, kept)) : null;
     if (stored !== null) return { signal: table.signal, day, records: stored, present: true };
-    // Its records that are in the files come back with the others.
+    // Its records that are in the files are restored with the others.
     const former = isThere && (await work.drop(table.signal, day)) !== null ? name : null;
     const records = await unlessDropped(name, () => restore(work, table, { day, untilMs, jobs, former }));
     if (records !== null) return { signal: table.signal, day, records, present: false };
@@ -92,8 +92,8 @@ export async function restoreTable(
 }
 
 /**
- * The number of records of a partition that has all of the day, and is kept now; else null. Its lock lasts until the
- * day is kept, so retention cannot drop it in between.
+ * Keeps a partition that has all records of the day, and returns their number; null when there is no such partition.
+ * Its lock lasts until the day is kept, so retention cannot drop it in between.
  */
 async function keepComplete(
   query: Query,
@@ -127,7 +127,7 @@ interface Restoration {
   readonly former: string | null;
 }
 
-/** The number of records; null when some were stored meanwhile that hinder it. Nothing has changed then. */
+/** Returns the number of records; null, with nothing changed, when records that were stored meanwhile prevent it. */
 async function restore(work: RestoreWork, table: LakeTable, restoration: Restoration): Promise<number | null> {
   const { query } = work.session;
   const { day, jobs, former } = restoration;
@@ -163,7 +163,7 @@ async function restore(work: RestoreWork, table: LakeTable, restoration: Restora
 const hasKey = ({ signal }: LakeTable): boolean => signal === 'spans';
 
 /**
- * A record of the day may be in no file, and in no note of late records; or one of the files is to be erased; or the
+ * The day cannot be restored now: a record may be in no file and not noted as late, or a file is to be erased, or the
  * daemon has created the partition meanwhile.
  */
 class Hindered extends Error {}
@@ -216,7 +216,7 @@ async function copyFile(
   }
 }
 
-/** PostgreSQL's own figures of the new partition against the sums of what is recorded. */
+/** Compares PostgreSQL's figures of the new partition with the sums of the recorded ones. */
 async function requireFigures(
   query: Query,
   { table, day, jobs, name }: Filling & { readonly jobs: readonly PublishedJob[] },
@@ -260,7 +260,7 @@ async function attach(
 ): Promise<void> {
   const { table, name, sources } = filling;
   const { signal } = table;
-  // The parent first, as each statement that writes.
+  // The parent is locked first, as by each statement that writes.
   const mode = former === null ? 'SHARE UPDATE EXCLUSIVE' : 'ACCESS EXCLUSIVE';
   const locks = sources.map((source) => `LOCK TABLE sluice.${quoted(source)} IN ACCESS EXCLUSIVE MODE`);
   await withShortLock(query, [`LOCK TABLE ONLY sluice.${signal} IN ${mode} MODE`, ...locks].join('; '), {
@@ -277,7 +277,7 @@ async function attach(
   await query(statements.attach);
 }
 
-/** Records of the day that the new partition has already are those of the files. */
+/** Moves the records of the day from the other tables. Those that the new partition has already came from the files. */
 async function moveRecords(query: Query, { table, day, name, sources }: Filling): Promise<void> {
   for (const source of sources) {
     // The table cannot be replaced by one without a seal.
@@ -306,7 +306,7 @@ async function removeArchived(query: Query, { table, day, sources }: Filling): P
   }
 }
 
-/** Records of a table without a seal are archived first. */
+/** Rejects when the table has no seal: its records must be archived first. */
 async function requireSeal(
   query: Query,
   { table, day, source }: { readonly table: LakeTable; readonly day: string; readonly source: string },

@@ -9,7 +9,7 @@ import { contentSum, type Figures, figuresIn, figuresOf } from './figures.ts';
 import { DAY_MS, type LakeTable, quoteds } from './lake-table.ts';
 
 const NULL = -1;
-/** Rows are handed to DuckDB after this many bytes: until then they are outside of its limit of memory. */
+/** Rows are handed to DuckDB after this many bytes. Until then its memory limit does not count them. */
 const FLUSH_BYTES = 8 * 1024 * 1024;
 /** A row group is compressed as a whole, in memory. DuckDB makes them of multiples of 2048 rows. */
 const ROW_GROUP_BYTES = 16 * 1024 * 1024;
@@ -17,9 +17,9 @@ const ROW_GROUP_UNIT = 2048;
 const MAX_ROW_GROUP = 8 * ROW_GROUP_UNIT;
 const ZSTD_LEVEL = 3;
 /**
- * DuckDB sorts rows of several kilobytes only when most of them fit into its memory at once. So their keys are sorted,
- * and then the rows portion by portion, each of this part of the memory. Each portion reads all rows: beyond a number
- * of portions DuckDB sorts whole rows.
+ * DuckDB sorts rows of several kilobytes only when most of them fit into its memory at once. So the keys are sorted
+ * first, and then the rows in portions of this part of the memory. Each portion reads all rows, so beyond a number of
+ * portions DuckDB sorts whole rows.
  */
 const PORTION_SHARE = 1 / 3;
 const MAX_PORTIONS = 24;
@@ -33,7 +33,7 @@ export interface FileMark {
 /** What a file holds, read from the file. */
 export interface FileContents {
   readonly figures: Figures;
-  /** Of whole rows. Only DuckDB computes it. */
+  /** A hash over whole rows, which only DuckDB computes. */
   readonly content: string;
 }
 
@@ -203,7 +203,7 @@ export class Staging {
     );
   }
 
-  /** Makes the table `sorted` of the chosen rows. */
+  /** Makes the table `sorted` from the chosen rows. */
   async #sort(list: string, order: string, portions: number): Promise<void> {
     await this.#duck.run(`
       CREATE OR REPLACE TABLE places AS SELECT row_number, row_number() OVER (ORDER BY ${order}) - 1 AS place FROM chosen;

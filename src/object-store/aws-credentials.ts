@@ -13,14 +13,14 @@ import { StoreError } from './object-store.ts';
 /** The variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Renewed so long before the end. */
+/** Credentials are renewed this long before they end. */
 const RENEWAL_MS = 5 * 60 * 1000;
 const STS_IDLE_MS = 10_000;
 /** The endpoints of containers and instances are on the same machine. On another machine there is none. */
 const LOCAL_IDLE_MS = 2_000;
 const CONTAINER = 'http://169.254.170.2';
 const INSTANCE = 'http://169.254.169.254';
-/** Where credentials may be asked for without TLS: this machine, and the agents of ECS and EKS. */
+/** Hosts that may be asked for credentials without TLS: this machine, and the agents of ECS and EKS. */
 const LOCAL_HOSTS = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\]|169\.254\.170\.2|169\.254\.170\.23|\[fd00:ec2::23\])$/u;
 const TOKEN_SECONDS = '21600';
 
@@ -48,7 +48,7 @@ export class CredentialChain {
     }
   }
 
-  /** The store says that they have ended or are unknown: the next call asks again. */
+  /** To be called when the store reports that they have ended or are unknown. The next call asks again. */
   forget(used: Credentials): void {
     if (this.#known === used) this.#known = null;
   }
@@ -117,7 +117,7 @@ async function fromSharedFiles(environment: Environment): Promise<Credentials | 
   }
   const name = environment['AWS_PROFILE'];
   if (!name) return null;
-  // Another source than the one that was named would be a surprise.
+  // The operator named this source, so no other one is used.
   throw new StoreError(
     'denied',
     `the AWS profile ${JSON.stringify(name)} has no aws_access_key_id and aws_secret_access_key. Roles, SSO and ` +

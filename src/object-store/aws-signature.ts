@@ -1,5 +1,5 @@
 /**
- * AWS Signature Version 4 in the form that S3 wants. An own signer, because `@aws-sdk/client-s3` brings 11 direct
+ * AWS Signature Version 4 in the form that S3 wants. Written here, because `@aws-sdk/client-s3` brings 11 direct
  * dependencies and 22 MB for the five requests that the archive makes.
  */
 import { createHash, createHmac } from 'node:crypto';

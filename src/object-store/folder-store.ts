@@ -178,7 +178,7 @@ export class FolderStore implements ObjectStore {
     }
   }
 
-  /** Days that retention removed leave no empty folders. A folder with files refuses. */
+  /** Removes the folders that became empty. `rmdir` refuses folders with files. */
   async #removeEmpty(folder: string): Promise<void> {
     for (const path of this.#foldersOf(join(folder, 'file')).slice(0, -1)) {
       try {
@@ -222,7 +222,7 @@ async function makeFolder(path: string): Promise<void> {
   } catch (error) {
     if (codeOf(error) !== 'ENOENT' || dirname(path) === path) throw error;
     await makeFolder(dirname(path));
-    // Only once more: a parent that is a link to nothing exists and takes no folder.
+    // Tried only once more: a parent that is a link to nothing exists, and no folder can be made in it.
     await makeOneFolder(path);
   }
 }
@@ -258,8 +258,8 @@ async function ifPresent<T>(work: Promise<T>): Promise<T | undefined> {
 }
 
 /**
- * `absent` is no failure of a put: something is in the way, or the source is missing. Only the link says `EEXIST` for
- * an object; a rename onto a folder says `EISDIR`, `ENOTEMPTY` or `EEXIST`.
+ * A put never fails with `absent`: an obstacle or a missing source is `invalid`. `EEXIST` means an object only when it
+ * comes from the link. A rename onto a folder fails with `EISDIR`, `ENOTEMPTY` or `EEXIST`.
  */
 function putFaultOf(error: unknown): StoreFault | undefined {
   const { syscall } = error as NodeJS.ErrnoException;

@@ -15,10 +15,10 @@ export interface HttpCall {
   readonly idleMs: number;
 }
 
-/** Of answers that are read as a text: a list of 1,000 keys has at most 2 MiB. */
+/** The limit of answers that are read as text. A list of 1,000 keys has at most 2 MiB. */
 const MAX_TEXT_BYTES = 16 * 1024 * 1024;
 
-/** Resolves with the head of the answer. Its body must be read or destroyed. Rejects when there is none. */
+/** Resolves with the head of the answer, and rejects when there is none. The caller reads or destroys the body. */
 export function send(call: HttpCall): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const { method, url, headers, body, agent, idleMs } = call;
@@ -26,7 +26,7 @@ export function send(call: HttpCall): Promise<IncomingMessage> {
     const request = open(url, { method, headers, agent, timeout: idleMs });
     let answer: IncomingMessage | null = null;
     request.on('timeout', () => {
-      // A reader that has not taken what arrived is slow itself.
+      // While the reader has not taken what arrived, the server is not the slow side.
       if (answer === null || answer.readableLength === 0) request.destroy(new Error(`no data for ${idleMs / 1000} s`));
     });
     request.once('response', (response) => {

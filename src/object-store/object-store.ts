@@ -9,7 +9,7 @@ import { pipeline } from 'node:stream/promises';
 
 /**
  * The closed set of failures.
- * - `absent`: there is no object of this key, or no bucket.
+ * - `absent`: no object has this key, or the bucket does not exist.
  * - `exists`: `ifAbsent` was asked for, and the key is taken by another object.
  * - `denied`: the store refuses the caller. Only the operator can change that.
  * - `invalid`: no attempt can succeed: a malformed key, a range outside of the object, an object over the limit.
@@ -57,8 +57,8 @@ export interface ListedObject extends ObjectInfo {
  * Keys are checked by `checkKey` before anything else, so that one key means one object in every store.
  *
  * - A put is atomic and durable. Until it has ended a reader finds the earlier object or none, never a part. After it
- *   has resolved the object outlives a crash of the machine. After a rejection with `unavailable` the object exists
- *   whole or not at all. Any other rejection left the store as it was.
+ *   has resolved, the object survives a crash of the machine. After a rejection with `unavailable` the object exists
+ *   whole or not at all. After any other rejection the store is as it was.
  * - A read after a resolved put or delete, also a list, sees it.
  * - Each method may be called at any time and concurrently, also by several processes.
  */
@@ -72,7 +72,7 @@ export interface ObjectStore {
   head(key: string): Promise<ObjectInfo | null>;
   /**
    * All objects with this prefix, in the order of the bytes of their keys. The prefix may end within a name; an empty
-   * one lists everything. Objects that are put or deleted meanwhile may be missing or be there. An absent folder is
+   * one lists everything. Objects that are put or deleted meanwhile may be in the list or not. An absent folder is
    * empty; an absent bucket is `absent`.
    */
   list(prefix: string): AsyncIterable<ListedObject>;
@@ -84,7 +84,7 @@ export interface ObjectStore {
   close(): Promise<void>;
 }
 
-/** A put that lasts longer is dead: what it left has not been written to for this time. */
+/** What a put left can be removed when nothing was written to it for this time. */
 export const LEFTOVER_MS = 24 * 60 * 60 * 1000;
 /** Of S3, in bytes. Keys are ASCII. */
 const MAX_KEY_BYTES = 1024;

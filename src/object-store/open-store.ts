@@ -13,14 +13,14 @@ export interface StoreSettings {
   readonly environment: Environment;
   /** Of a folder. Left out: relative to the working directory. */
   readonly resolvePath?: (path: string) => string;
-  /** Of requests to S3. Left out: patient. */
+  /** Of requests to S3. Left out: many retries. */
   readonly timing?: S3Timing;
 }
 
 /** A name with a colon. A single letter is a drive. */
 const SCHEME = /^([a-z][a-z0-9+.-]+):/iu;
 
-/** Opens nothing yet: the first call connects. Throws a `UserError` when the URL names no store. */
+/** Connects with the first call. Throws a `UserError` when the URL names no store. */
 export function openStore(url: string, settings: StoreSettings): ObjectStore {
   const { resolvePath = resolve } = settings;
   const scheme = SCHEME.exec(url)?.[1]?.toLowerCase();

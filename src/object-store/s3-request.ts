@@ -28,7 +28,7 @@ export interface S3Timing {
   readonly pauseMs: number;
 }
 
-/** About 25 s of pauses at most, and each attempt may wait for as long as the store is silent. */
+/** At most about 25 s of pauses. Each attempt may also wait for its idle timeout. */
 export const S3_TIMING: S3Timing = { idleMs: 30_000, attempts: 6, pauseMs: 400 };
 const MAX_PAUSE_MS = 10_000;
 const MAX_SOCKETS = 16;
@@ -40,7 +40,7 @@ const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b78
 /** Answers after which the same request may succeed. */
 const RETRIED_STATUS = [408, 429, 500, 502, 503, 504];
 const RETRIED_CODES = ['RequestTimeout', 'SlowDown', 'InternalError', 'OperationAborted', 'ConditionalRequestConflict'];
-/** The credentials have ended before their time, or were replaced. */
+/** The credentials ended early or were replaced. */
 const EXPIRED_CODES = ['ExpiredToken', 'ExpiredTokenException', 'TokenRefreshRequired'];
 const FAULTS: Readonly<Record<number, StoreFault>> = { 401: 'denied', 403: 'denied', 404: 'absent', 412: 'exists' };
 
@@ -181,7 +181,7 @@ export class S3Bucket {
 
   #failureOf(call: S3Call, error: unknown, isRepeated: boolean): StoreError {
     if (!(error instanceof Refused)) return this.failure(call.key, error as Error);
-    // A write that may have happened before is not known to have left the store as it was.
+    // An earlier attempt may have written, so the store may have changed.
     const isUnknown = isRepeated && call.method === 'PUT' && error.fault !== 'exists';
     return this.failure(call.key, error, isUnknown ? 'unavailable' : error.fault);
   }

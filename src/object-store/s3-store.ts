@@ -30,7 +30,7 @@ import { S3_TIMING, S3Bucket, type S3Timing } from './s3-request.ts';
 export const MAX_OBJECT_BYTES = 5 * 1024 ** 3;
 /** The limit of S3 for one request that deletes. */
 const MAX_DELETED = 1000;
-/** Tells a put that finds its key taken whether one of its own attempts, whose answer was lost, took it. */
+/** By this header a put that finds its key taken recognizes an earlier attempt of its own whose answer was lost. */
 const PUT_ID = 'x-amz-meta-sluice-put';
 
 export interface S3StoreOptions {
@@ -97,7 +97,7 @@ export class S3Store implements ObjectStore {
       const xml = await this.#bucket.text({ method: 'GET', key: '', query }, isWhole);
       for (const contents of elementsOf(xml, 'Contents')) {
         const key = (elementOf(contents, 'Key') ?? '').slice(this.#prefix.length);
-        // Objects of others are left out, as a folder store leaves out such files.
+        // Objects that are not of this store are left out, as in a folder store.
         if (!isKey(key)) continue;
         const modified = new Date(elementOf(contents, 'LastModified') ?? '');
         yield { key, bytes: Number(elementOf(contents, 'Size')), modified };
@@ -166,8 +166,8 @@ export class S3Store implements ObjectStore {
   }
 
   /**
-   * A file is read once for its digest and once for the store. The second read comes from memory. Between pieces the
-   * event loop runs: hashing a large object takes as long as several passes.
+   * A file is read once for its digest and once for the store. The second read comes from the file cache. The event
+   * loop runs between pieces, because hashing a large object takes as long as several passes.
    */
   async #digest(path: string, body: ObjectBody): Promise<Digest> {
     const sha256 = createHash('sha256');

@@ -3,8 +3,8 @@
  * day of their records.
  *
  * Why each record is in exactly one file, wherever a run ends: a part belongs to one compaction, which is planned
- * before anything is written and is repeated until it is published. A repeated one plans the same jobs, so its files
- * have the same keys; a file of a day that has no records any more is removed. All files are recorded in the
+ * before anything is written and is repeated until it is published. A repeated compaction plans the same jobs, so its
+ * files have the same keys. A file of a day without records any more is removed. All files are recorded in the
  * transaction that marks the compaction as published. Compactions of a signal are done one after the other, so a span
  * that was sent again in other bytes is found in an earlier file of its day, and is left out.
  *
@@ -42,7 +42,7 @@ import {
 import { lineQuery } from './line-rows.ts';
 import { copyLines, type PartSource } from './part-lines.ts';
 
-/** Published parts and their objects stay for readers that began before. */
+/** Published parts and their objects stay for readers that began before the publication. */
 const KEPT_MS = 86_400_000;
 
 export interface CompactionWork extends Work, Pick<PartSource, 'keyOf'> {
@@ -65,7 +65,7 @@ export async function* compact(
     await requireKnownFiles(work, 'docs/operations.md says what to do.');
     await recordPlace(query, work.store.url);
     await finishErasures(work);
-    // Of the begin, so that a run ends although more arrives.
+    // Fixed when the run begins, so that it ends although more parts arrive.
     const before = await timeBefore(query, work.olderThanMs);
     for (const table of LAKE_TABLES) {
       for (;;) {
@@ -74,7 +74,7 @@ export async function* compact(
         yield* await publishParts(work, table, compaction);
       }
     }
-    // Those that were requested meanwhile.
+    // Erasures that were requested during the run.
     await finishErasures(work);
     for await (const file of expireFiles(work, work.keepMs)) await expired(file);
     await removePublishedParts(query, KEPT_MS);
@@ -133,7 +133,7 @@ async function stageParts(
 /** All parts are published, or none. */
 const refuse = (error: unknown): Promise<never> => Promise.reject(error);
 
-/** Each project has as many rows as its requests committed. */
+/** Rejects unless each project has as many rows as its requests committed. */
 function requireProjects(parts: readonly Part[], found: ReadonlyMap<string, number>): void {
   const wanted = new Map<string, number>();
   for (const { project, records } of parts) wanted.set(project, (wanted.get(project) ?? 0) + records);
@@ -150,7 +150,7 @@ interface DayOfParts {
   readonly staging: Staging;
 }
 
-/** Null when all records of the day are in files already. */
+/** Returns null when all records of the day are in files already. */
 async function writeDay(work: CompactionWork, { table, day, staging }: DayOfParts): Promise<DayFile | null> {
   const { signal } = table;
   const earlier = join(work.folder, 'earlier');
@@ -198,7 +198,7 @@ async function copyKeys(
   }
 }
 
-/** An interrupted run may have planned or written files of days of which nothing is left. */
+/** Removes the files that an interrupted run planned or wrote for days without records. */
 async function removeOthers(
   work: CompactionWork,
   {

@@ -35,8 +35,8 @@ export interface WaitingParts {
 }
 
 /**
- * The time this long ago, by the database's clock. Parts that may have records to erase are published at once, without
- * these: an erasure ends when no such part is left.
+ * The time this long ago, by the database's clock. Parts that may have records to erase are published without this
+ * delay and without these records: an erasure ends when none of these parts is left.
  */
 export async function timeBefore(query: Query, ms: number): Promise<string> {
   const { rows } = await query(
@@ -56,8 +56,8 @@ export interface PartLimits {
 
 /**
  * The compaction of the signal that an interrupted run left, or a new one of the oldest parts; null when there is
- * nothing to do. A new one has parts that arrived on one UTC day, all or none of which the tables have too. What is
- * committed later is taken by a later one: nothing but the missing mark decides.
+ * nothing to do. All parts of a new one arrived on one UTC day, and the records of all or of none of them are in the
+ * tables too. Parts that are committed later belong to a later compaction: only the missing mark decides.
  */
 export async function nextCompaction(
   query: Query,
@@ -91,7 +91,7 @@ export async function nextCompaction(
   return made.rows[0] === undefined ? null : { id: String(made.rows[0]['id']), signal };
 }
 
-/** In an order that is the same for each run. */
+/** The order is the same for each run. */
 export async function partsOf(query: Query, { id }: Compaction): Promise<readonly Part[]> {
   const { rows } = await query(
     `SELECT encode(object_id, 'hex') AS object, first_byte, bytes, codec, project, records FROM sluice.parts
@@ -101,7 +101,7 @@ export async function partsOf(query: Query, { id }: Compaction): Promise<readonl
   return rows.map(partOfRow);
 }
 
-/** Of a row with the columns `object`, `first_byte`, `bytes`, `codec`, `project` and `records`. */
+/** Reads a row with the columns `object`, `first_byte`, `bytes`, `codec`, `project` and `records`. */
 export const partOfRow = (row: Readonly<Record<string, unknown>>): Part => ({
   objectId: String(row['object']),
   firstByte: Number(row['first_byte']),

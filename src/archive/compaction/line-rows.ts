@@ -8,9 +8,9 @@ const COLUMNS: Readonly<Record<LakeSignal, readonly Column[]>> = {
   logs: LOG_COLUMNS,
   metric_points: METRIC_COLUMNS,
 };
-/** DuckDB's own limit of a line. */
+/** The default limit of DuckDB. */
 const LEAST_LINE_BYTES = 16 * 1024 * 1024;
-/** Integers of 64 bits, with those that a double cannot hold. */
+/** Whole doubles below this are also read as integers of 64 bits. */
 const LARGEST_DOUBLE = '9.2e18';
 const NUMBER = "(value ->> '$')";
 const VALUES: Readonly<Record<string, string>> = {

@@ -9,7 +9,7 @@ import { UserError } from '../../errors.ts';
 import { type ObjectStore, readObject, StoreError } from '../../object-store/object-store.ts';
 import type { Part } from './compactions.ts';
 
-/** Parts beside each other are read at once, up to this many bytes. */
+/** Adjacent parts are read together, up to this many bytes. */
 const MAX_RANGE_BYTES = 8 * 1024 * 1024;
 const LINE_END = 10;
 
@@ -72,7 +72,7 @@ export async function copyLines<P extends Part>(
   }
 }
 
-/** Parts of one object with nothing between them. */
+/** Groups the parts of one object that have no bytes between them. */
 function* adjacent<P extends Part>(parts: readonly P[]): Generator<readonly [P, ...P[]]> {
   let group: [P, ...P[]] | null = null;
   let length = 0;

@@ -27,7 +27,9 @@ import {
 import { removeRepeated, removeStored } from './repeated-rows.ts';
 import { columnNames, lakeNames, textQuery } from './text-rows.ts';
 
-/** Rows that one command copies into the database, as text. They are on its disk until the command ends. */
+/**
+ * The most text that one command copies into the database. It is on the disk of the database until the command ends.
+ */
 const MAX_COPIED_BYTES = 2 * 1024 ** 3;
 
 export interface LakeSession {
@@ -60,7 +62,7 @@ export interface Wanted {
 
 export interface NewestTraces {
   readonly found: number;
-  /** The time of the oldest of them. */
+  /** The time of the oldest found row. */
   readonly oldestNs: bigint | null;
 }
 

@@ -7,7 +7,10 @@ import type { Query } from '../../component/capabilities/postgres.ts';
 import type { LakeSignal } from '../lake-table.ts';
 
 const SIGNALS: readonly LakeSignal[] = ['spans', 'logs', 'metric_points'];
-/** The views of records and figures, and what they need. The others do not read the tables, or no command asks them. */
+/**
+ * The views of records and figures, and what they need. The other views do not read the tables, or no command reads
+ * them.
+ */
 const VIEWS = new Set([
   ...['spans', 'logs'],
   ...['usage_spans', 'usage_records', 'usage_logs', 'counting_rollups', 'usage_rollups', 'counted_spans'],
@@ -35,7 +38,7 @@ export async function createTables(query: Query, views: string): Promise<void> {
       .filter((row) => row['required'] === true)
       .map((row) => `ALTER "${row['name']}" DROP NOT NULL`);
     if (required.length > 0) await query(`ALTER TABLE pg_temp.lake_${name} ${required.join(', ')}`);
-    // A view has no places of its own, by which the views distinguish records without an id.
+    // `tableoid` and `ctid` distinguish records without an id. A view does not have them unless it selects them.
     const list = ['tableoid', 'ctid', ...rows.map((row) => `"${row['name']}"`)].join(', ');
     // The claim of an archived trace is in the temporary table, joined with the one in PostgreSQL.
     const own = name === 'traces' ? CLAIMS : '';

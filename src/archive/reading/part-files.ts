@@ -53,7 +53,7 @@ export async function makePartFiles(
 
 type Chunk = readonly [WaitingPart, ...WaitingPart[]];
 
-/** In the order in which a compaction reads them. Of spans with one key it takes the first, and so does a reader. */
+/** In the order of compaction: of spans with one key, the first one counts for both. */
 function chunksOf(parts: readonly WaitingPart[]): readonly Chunk[] {
   const chunks: [WaitingPart, ...WaitingPart[]][] = [];
   let bytes = 0;

@@ -1,6 +1,6 @@
 /**
- * A local copy of the parts of a Parquet file that a question needs: the row groups that may have wanted rows, and of
- * them the wanted columns. The copy has holes in place of the rest.
+ * A local copy of the parts of a Parquet file that a query needs: the row groups that may have wanted rows, and of them
+ * the wanted columns. The copy has holes in place of the rest.
  */
 import { type FileHandle, open } from 'node:fs/promises';
 import { type Duck, literal, OutOfMemory, quoted } from '../duckdb.ts';
@@ -21,10 +21,10 @@ import {
 const TAIL_BYTES = 64 * 1024;
 /** A gap between two parts that costs less than a further request. */
 const GAP_BYTES = 128 * 1024;
-/** The most values that are looked up in bloom filters; most row groups have one of a larger number. */
+/** The most values that are looked up in bloom filters. Of more values, most row groups have one. */
 const MOST_PROBED = 32;
 
-/** Inclusive, as hex text. The same id twice: one trace. */
+/** Inclusive, as hex text. For one trace both are its id. */
 export interface TraceRange {
   readonly from: string;
   readonly to: string;
@@ -43,7 +43,7 @@ export interface ColumnValue {
   readonly value: string;
 }
 
-/** What a question needs of a file. */
+/** What a query needs of a file. */
 export interface Need {
   /** Null: all projects. */
   readonly project: string | null;
@@ -58,7 +58,7 @@ export interface Need {
 
 export interface PartialFile {
   readonly path: string;
-  /** The columns of the file that were wanted and are there: files of earlier versions have fewer. */
+  /** The wanted columns that the file has: files of earlier versions have fewer. */
   readonly columns: ReadonlySet<string>;
   /** Rows of the copied row groups; 0: no copy was made. */
   readonly rows: number;
@@ -200,7 +200,7 @@ async function withoutExcluded(
 const spansOf = ({ columns }: RowGroup, wanted: ReadonlySet<string>): readonly ByteSpan[] =>
   [...columns.values()].filter(({ name }) => wanted.has(name)).map(({ data }) => data);
 
-/** In order; ranges that are near each other are joined. */
+/** Joins ranges that are near each other. Returns them in order. */
 function joined(spans: readonly ByteSpan[]): readonly ByteSpan[] {
   const result: ByteSpan[] = [];
   for (const { offset, length } of [...spans].sort((a, b) => a.offset - b.offset)) {
@@ -238,7 +238,7 @@ function requireWhole({ offset, length }: ByteSpan, read: number): void {
   if (read < length) throw new BrokenFile(`it ends at byte ${offset + read}`);
 }
 
-/** Behind the place of the original one, so that it never overlaps data. */
+/** Writes the footer behind the place of the original one, so that it never overlaps data. */
 async function writeFooter(
   file: FileHandle,
   { bytes }: Source,

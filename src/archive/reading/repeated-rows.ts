@@ -16,7 +16,7 @@ export const removeRepeated = async (query: Query): Promise<void> =>
 /**
  * Records of an archived day that PostgreSQL has are read there: those that arrived after the day was dropped, and
  * those of the default partition. Spans have a unique key. Of equal log records and points, as many are removed as
- * PostgreSQL has, which is the rule of the archive for late records.
+ * PostgreSQL has; the archive treats late records in the same way.
  */
 export async function removeStored(
   query: Query,

@@ -64,7 +64,7 @@ export class WaitingParts {
     return new WaitingParts(scope, parts);
   }
 
-  /** The next ones, of at most so many compressed bytes, but at least one. */
+  /** The next parts: at most so many compressed bytes, but at least one part. */
   take(mostBytes: number): readonly WaitingPart[] {
     let [count, bytes] = [0, 0];
     for (const part of this.#parts) {

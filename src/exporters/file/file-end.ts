@@ -24,8 +24,8 @@ export async function lastLineEnd(handle: FileHandle, size: number): Promise<num
 }
 
 /**
- * Whether the bytes from `start` to `size` are the beginning of a line of this exporter. Zero bytes count too: after a
- * power cut the file system may have recorded the length of an append but not its bytes.
+ * Whether the bytes from `start` to `size` begin a line of this exporter. Zero bytes count too: after a power cut the
+ * file system may have recorded the length of an append but not its bytes.
  */
 export async function isTornLine(handle: FileHandle, start: number, size: number): Promise<boolean> {
   const head = Buffer.alloc(Math.min(LINE_START.length, size - start));

@@ -109,7 +109,8 @@ export class FileOpening {
 }
 
 /**
- * Makes one folder after the other: Node's recursive mkdir does not end below some special folders, for example /proc.
+ * Makes each folder by itself, because the recursive mkdir of Node does not return below some special folders such as
+ * /proc.
  */
 async function makeFolder(files: FileSystem, path: string): Promise<void> {
   if (await exists(files, path)) return;

@@ -45,7 +45,10 @@ export interface NdjsonFileParts {
 
 /** Larger appends are written in parts of about this size. */
 const PART_BYTES = 8388608;
-/** How long readiness is gone after a failure, and the interval of the repair attempts while the file is broken. */
+/**
+ * The daemon is not ready for this long after a failure. Also the interval of the repair attempts while the file is
+ * broken.
+ */
 const UNREADY_MS = 2000;
 
 export class NdjsonFile {
@@ -62,7 +65,7 @@ export class NdjsonFile {
   #release: () => Promise<void> = nothing;
   #state: 'closed' | 'ready' | 'broken' | 'distrusted' = 'closed';
   #handle: FileHandle | null = null;
-  /** Bytes that are whole lines on disk. */
+  /** The length up to which the file is whole lines on disk. */
   #length = 0;
   #identity: FileIdentity | null = null;
   #createdMs = 0;
@@ -173,7 +176,7 @@ export class NdjsonFile {
     }
   }
 
-  /** Its parts are removed by the recovery. */
+  /** The recovery removes its parts. */
   #failLarge(error: unknown): void {
     if (this.#large === null) return;
     this.#large.failure = error instanceof Error ? error : new Error(String(error));
@@ -299,13 +302,13 @@ export class NdjsonFile {
 
   async #removeFailedParts(): Promise<void> {
     const handle = this.#handle;
-    // A removal that failed half way may have cut off some of them.
+    // A removal that failed may have cut off some of them.
     const parts = this.#failedParts.filter(({ to }) => to <= this.#length);
     const [first] = parts;
     if (handle === null || first === undefined) return;
     const bytes = parts.reduce((sum, { from, to }) => sum + to - from, 0);
     if (first.from + bytes === this.#length) {
-      // No other lines follow them.
+      // No other lines follow these parts.
       await handle.truncate(first.from);
       await handle.datasync();
       this.#length = first.from;

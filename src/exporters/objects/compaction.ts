@@ -45,8 +45,8 @@ export const COMPACTION_SCHEMA = {
 } as const;
 
 /**
- * Whether there is anything to publish, to finish, to erase or to remove: most runs of an idle installation have
- * nothing to do, and need no process. The day is that of `sluice compact`.
+ * Whether there is anything to publish, to finish, to erase or to remove. In an idle installation most runs have
+ * nothing to do and start no process. Days are counted as in `sluice compact`.
  */
 const DUE = `
   SELECT EXISTS (SELECT FROM sluice.parts WHERE compaction IS NULL AND received_at < now() - $1::float8 * interval '1 ms')

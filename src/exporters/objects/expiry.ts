@@ -1,4 +1,4 @@
-/** The expiry of the ledger where no exporter maintains the tables: of claims on traces, and of counters of months. */
+/** Expires the claims on traces and the monthly counters of the ledger, where no exporter maintains the tables. */
 import { WAITING_PARTS } from '../../component/archived-day.ts';
 import type { PostgresDatabase, SessionLimits } from '../../component/capabilities/postgres.ts';
 import { expireClaims, expireUsage } from '../../component/ledger-expiry.ts';
@@ -38,7 +38,7 @@ export const RETENTION_SCHEMA = {
 const LIMITS: SessionLimits = { statementTimeoutMs: 600_000, lockTimeoutMs: 100 };
 /** Only one process at a time, as for the tables. */
 const LOCK = "SELECT pg_try_advisory_lock(hashtext('sluice.maintenance')) AS held";
-/** A trace in objects only is found by its claim. */
+/** A trace that is only in objects is found by its claim. */
 const OLDEST_PART = `SELECT (extract(epoch FROM min(p.received_at)) * 1000)::float8 AS ms FROM ${WAITING_PARTS} p`;
 
 /** Rejects when it fails; the next run continues. */

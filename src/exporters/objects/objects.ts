@@ -45,7 +45,7 @@ export interface ObjectsOptions {
   readonly retention: LedgerPeriods;
 }
 
-/** After it the shipper stores the object again, under another key. */
+/** One attempt for each key: the shipper stores the object again under another key. */
 const TIMING: S3Timing = { idleMs: 10_000, attempts: 1, pauseMs: 1 };
 /** A request older than this is not committed, because an object without a part is removed after a day. */
 const MAX_STAGED_MS = 600_000;
@@ -61,12 +61,12 @@ class ObjectsExporter implements Exporter {
   readonly #host: Host;
   readonly #pool = new ChunkPool();
   readonly #store: ObjectStore;
-  /** For maintenance: a list of all objects is many requests, which must all succeed. */
+  /** With retries, for maintenance: listing all objects takes many requests, and all must succeed. */
   readonly #patientStore: ObjectStore;
   readonly #shipper: Shipper;
   /** The project and the times of encoded rows. */
   readonly #facts = new WeakMap<Rows, { readonly project: string; readonly times: RecordTimes | null }>();
-  /** Of staged rows. */
+  /** The age of staged rows. */
   readonly #ages = new WeakMap<Rows, Age>();
   readonly #seconds: Histogram;
   #compaction: CommandSchedule | null = null;
@@ -238,7 +238,7 @@ class ObjectsExporter implements Exporter {
     this.#removal = this.#removal.then(run);
   }
 
-  /** Once a day, by one of the processes on the database. */
+  /** Runs once a day, in one of the processes on the database. */
   async #removeOrphans(database: PostgresDatabase): Promise<void> {
     const { logger } = this.#host;
     const { signal } = this.#stopped;

@@ -8,7 +8,7 @@ import { idOf, PREFIX } from './object-key.ts';
 
 const CLOCK_KEY = `${PREFIX}clock`;
 const BATCH = 1000;
-/** Claims the run of a day. A clock that was set back does not delay it for longer than a day. */
+/** Claims the run of a day. A clock that was set back delays the run by at most a day. */
 const CLAIM = `
   INSERT INTO sluice.maintenance_state AS m VALUES ('objects', jsonb_build_object('swept', extract(epoch FROM now())::float8))
   ON CONFLICT (name) DO UPDATE SET state = m.state || excluded.state

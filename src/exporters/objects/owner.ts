@@ -1,7 +1,7 @@
 /**
- * The place of the objects belongs to one database: what its parts do not name is removed. An object at a fixed key
- * names the database. A copy of the database on another server does not take the place over by itself, because it lacks
- * the parts that were stored after the copy.
+ * A place of objects belongs to one database, because objects that no part of the database names are removed. An object
+ * with a fixed key names the database. A copy of the database on another server does not take over the place by itself:
+ * it lacks the parts that were stored after the copy.
  */
 import type { PostgresDatabase } from '../../component/capabilities/postgres.ts';
 import { UserError } from '../../errors.ts';
@@ -15,14 +15,15 @@ const IDENTITY = `
   FROM pg_database WHERE datname = current_database()`;
 
 /**
- * Resolves when the place can be written and belongs to this database; an unused place does from now on. Rejects with
- * the error of the store or the database, or with a `UserError` when the place belongs to another database.
+ * Resolves when the place can be written and belongs to this database. An unused place belongs to it from now on.
+ * Rejects with the error of the store or the database, or with a `UserError` when the place belongs to another
+ * database.
  */
 export async function claimPlace(store: ObjectStore, database: Pick<PostgresDatabase, 'query'>): Promise<void> {
   const { rows } = await database.query(IDENTITY);
   const own = JSON.stringify({ database: rows[0]?.['identity'] });
   try {
-    // A store refuses a caller that may not write before it says that the key is taken.
+    // A store checks the right to write before it reports that the key is taken.
     await store.put(OWNER_KEY, Buffer.from(own), { ifAbsent: true });
     return;
   } catch (error) {

@@ -6,7 +6,7 @@ import type { Steps } from '../../pdata/steps.ts';
 
 /** Records of one step. */
 const STEP = 16384;
-/** Times are compared as doubles, which differ from the time by less. */
+/** Times are compared as doubles. The difference is less than this. */
 const ERROR_NS = 2048n;
 const LATEST_NS = 2n ** 63n - 1n;
 

@@ -1,7 +1,7 @@
 /**
  * Collects the compressed rows of requests and puts several of them as one immutable object. An object is put when it
  * is large enough, or some time after its first request arrived. A few puts run at once; while all of them run, objects
- * grow. A failed put may have written its object, so the next attempt has a new id; the first object has no part then.
+ * grow. A failed put may have written its object, so the next attempt has a new id, and no part names the first object.
  */
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -23,7 +23,7 @@ export type Age = () => number;
 const MAX_OBJECT_BYTES = 8388608;
 const MAX_PUTS = 4;
 const MAX_TRIES = 3;
-/** The pause before the second try at most; twice as long before the third. */
+/** The longest pause before the second try; twice as long before the third. */
 const PAUSE_MS = 400;
 
 export interface ShipperEvents {
@@ -35,7 +35,7 @@ export interface ShipperEvents {
 
 export interface ShipperParts {
   readonly store: Pick<ObjectStore, 'put'>;
-  /** How long a request waits for others, in milliseconds. 0: as long as another put runs. */
+  /** How long a request waits for others, in milliseconds. 0: only while other puts run. */
   readonly lingerMs: number;
   readonly events: ShipperEvents;
   /** Unix milliseconds. */
@@ -139,7 +139,8 @@ export class Shipper {
 const bytesOf = (pieces: readonly Buffer[]): number => pieces.reduce((sum, { length }) => sum + length, 0);
 
 /**
- * The monotonic clock of some systems stops while they sleep, and the other clock can be set. The longer time counts.
+ * The longer time of two clocks counts: the monotonic clock of some systems stops while they sleep, and the other one
+ * can be set.
  */
 function ageFrom(now: () => number): Age {
   const [monotonicMs, clockMs] = [performance.now(), now()];

@@ -83,8 +83,8 @@ export class Delivery {
   }
 
   /**
-   * Lets the current request end until `deadline`. A request that is cut off then is sent again by the next holder of
-   * the queue.
+   * Lets the current request end until `deadline`. The next holder of the queue sends a request again that is cut off
+   * at that time.
    */
   async stop(deadline: AbortSignal): Promise<void> {
     this.#halt.abort();
@@ -212,7 +212,7 @@ export class Delivery {
   }
 }
 
-/** The entries right behind the head that may be sent in the same request: protobuf messages merge by concatenation. */
+/** The entries behind the first one that may be sent in the same request: protobuf messages merge by concatenation. */
 function companionsOf(head: WaitingEntry, rest: readonly WaitingEntry[], maxBytes: number): readonly WaitingEntry[] {
   let bytes = head.bytes;
   const end = rest.findIndex((entry) => {

@@ -1,7 +1,7 @@
 /**
  * Converts an OTLP request from protobuf to OTLP/JSON, for remotes that accept only JSON: lowerCamelCase names, ids in
- * hexadecimal, 64-bit integers as strings, enums as numbers. It reads only bodies of our own encoder and skips all
- * other fields.
+ * hexadecimal, 64-bit integers as strings, enums as numbers. It reads only the fields that our own encoder writes, and
+ * skips others.
  */
 import type { Signal } from '../../pdata/context.ts';
 import { type Field, MESSAGES, type MessageName, type Scalar } from '../../pdata/otlp-messages.ts';

@@ -35,7 +35,7 @@ export function nextAttempt(options: RetryOptions, failure: Failure, chance: num
   return isOver ? null : next;
 }
 
-/** A next attempt farther in the future was set by a clock that has been corrected since. */
+/** A next attempt that is later than this was set by a clock that has been corrected since. */
 export function longestPause({ max_interval: interval, randomization_factor: factor }: RetryOptions): number {
   return Math.max(MAX_RETRY_AFTER_MS, Math.ceil(interval * (1 + factor)));
 }

@@ -17,9 +17,9 @@ import {
 
 /** Raised by our own statement. */
 const KEPT = 'SL002';
-/** A job of the archive whose day has been sealed, or will be, and may have records in no file. */
+/** A job of the archive whose day has been or will be sealed, and which may have records that are in no file. */
 const IS_UNFINISHED = "state = 'planned' AND replaces IS NULL";
-/** Why a partition is kept that `sluice restore-day` brought back or kept. */
+/** Why a partition is kept that `sluice restore-day` restored or keeps. */
 export const RESTORED = 'it is restored';
 
 /** What is asked of a partition before it is dropped. */
@@ -50,8 +50,8 @@ function reasonFor(table: PartitionedTable, { name, day }: Partition, conditions
 }
 
 /**
- * Drops the partition unless a condition does not hold. Returns why it is kept; null when it is gone. The last
- * check holds the locks of the drop, so no record can be stored, and no day restored, in between.
+ * Drops the partition if all conditions hold. Returns why it is kept; null when it was dropped. The last check holds
+ * the locks of the drop, so no record can be stored, and no day restored, in between.
  */
 export async function dropUnlessKept(
   query: Query,
@@ -83,13 +83,13 @@ export async function dropUnlessKept(
   }
 }
 
-/** Forgets the days that `sluice restore-day` does not keep any more. */
+/** Removes the notes about days that `sluice restore-day` does not keep any more. */
 export async function forgetRestored(query: Query, { name }: PartitionedTable): Promise<void> {
   await query('DELETE FROM sluice.lake_restored WHERE signal = $1 AND until < now()', [name]);
 }
 
 /**
- * Whether records of a day `d.day` in the default partition may be in no file of the archive. Days to come, of clocks
+ * Whether records of a day `d.day` in the default partition may be in no file of the archive. Future days, from clocks
  * that are ahead, are left out: they may never be archived.
  */
 export function isUnarchived({ name }: PartitionedTable): string {

@@ -3,9 +3,9 @@ import type { Query } from '../../component/capabilities/postgres.ts';
 
 const DAY_MS = 86400000;
 /**
- * A span whose clock is ahead by less than the retention leaves the default partition when its day is opened, at most
- * two weeks before that day, and then stays for the retention. The other days: the noted day lags at most half a day,
- * and expiry may lag two days.
+ * Two weeks, because a span whose clock is ahead leaves the default partition when its day is opened, at most two weeks
+ * before that day, and then stays for the retention. The other days, because the noted day lags at most half a day and
+ * expiry may lag two days.
  */
 const MARGIN_MS = 18 * DAY_MS;
 const BATCH = 5000;

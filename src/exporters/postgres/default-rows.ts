@@ -1,7 +1,7 @@
 /**
- * Expires the rows outside of all days one by one, by their arrival time. An arrival time before everything that the
- * last run left was written by a wrong clock, for example that of a replica of an older version. These rows get the
- * current time as their arrival.
+ * Expires the rows outside of all days one by one, by their arrival time. Rows that arrived, by their time, before all
+ * rows that the last run left were written with a wrong clock, for example by a replica of an older version. They get
+ * the current time as their arrival.
  */
 import { dayOfRow } from '../../component/archived-day.ts';
 import type { Logger } from '../../component/logger.ts';
@@ -37,7 +37,7 @@ export async function expireDefault(
   if (last !== null) await mend(query, table, { before: Math.min(last, cutoff), nowMs: time.nowMs }, logger);
   const day = dayOfRow(columnOf(table));
   const isPast = 'received_at < to_timestamp($1::float8 / 1000)';
-  // Asked again for each batch: records may have arrived since the days were listed.
+  // Checked again for each batch, because records may have arrived since the days were listed.
   const kept = isArchived ? `SELECT day FROM (SELECT DISTINCT day FROM batch) d WHERE ${isUnarchived(table)}` : '';
   let skipped = 0;
   const done = await inBatches(async (limit) => {

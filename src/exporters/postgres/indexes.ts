@@ -48,7 +48,7 @@ export async function dropReplacedIndexes(query: Query): Promise<readonly string
     );
     if (rows.length === 0) continue;
     await query(DO_NOT_WAIT);
-    // The parent first, as each statement that writes.
+    // The parent is locked first, as by each statement that writes.
     const statement = `DO $$ BEGIN LOCK TABLE ONLY sluice.spans IN ACCESS EXCLUSIVE MODE; ${drop}; END $$`;
     await withShortLocks(ATTACH_TRIES, () => query(statement));
     dropped.push(former);

@@ -19,7 +19,7 @@ const DAYS_AHEAD = 7;
 const MAX_MOVED_BYTES = 2 * 1024 * 1024;
 /** The longest wait of a statement for a lock. Ingest queues behind it meanwhile. */
 const LOCK_MS = 100;
-/** The pause between two attempts, in which ingest has the table for itself. */
+/** The pause between two attempts, in which ingest uses the table alone. */
 const LOCK_PAUSE_MS = 100;
 const OPEN_TRIES = 5;
 export const DROP_TRIES = 20;
@@ -98,7 +98,7 @@ export class Partitions {
     return listPartitions(this.#database.query.bind(this.#database), table);
   }
 
-  /** Today first, then the days to come: ingest needs these. Past days are for late spans. */
+  /** Today first, then the next days, because ingest needs these. Past days are for late spans. */
   async #missing(table: PartitionedTable, nowMs: number): Promise<readonly number[]> {
     const today = dayOf(nowMs);
     const existing = new Set((await this.list(table)).map(({ day }) => day));
@@ -123,8 +123,8 @@ export async function listPartitions(query: Query, { name }: PartitionedTable): 
 }
 
 /**
- * Statements of PL/pgSQL before a drop: the parent first, as each statement that writes. The copy of a default
- * partition takes no rows of days that had a partition when it was made (`rewrite.ts`), so none is dropped meanwhile.
+ * Statements of PL/pgSQL before a drop. They lock the parent first, as each statement that writes does. No day is
+ * dropped during a rewrite (`rewrite.ts`): its copy takes no rows of days that had a partition when it began.
  */
 export const lockForDrop = ({ name }: PartitionedTable): string => `
   LOCK TABLE ONLY sluice.${name} IN ACCESS EXCLUSIVE MODE;
@@ -133,8 +133,8 @@ export const lockForDrop = ({ name }: PartitionedTable): string => `
   END IF`;
 
 /**
- * One statement: while the database comes back, the event loop may be busy with refusals, and each round trip waits for
- * it.
+ * One statement, because each round trip waits for the event loop, which may be busy with refusals when the database
+ * becomes available.
  */
 async function openDay(query: Query, table: PartitionedTable, day: number): Promise<Opening> {
   const partition = partitionName(table, day);

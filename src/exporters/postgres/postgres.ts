@@ -41,9 +41,9 @@ const MAINTENANCE_MS = 3600000;
 const MAINTENANCE_RETRY_MS = 600000;
 
 /**
- * The server keeps up to 1,000 rows of a COPY BINARY of any size before it inserts them, and searches a list of their
- * slots for each of them: several statements in one transaction cost less than one long one. A statement alone costs
- * as much as three rows.
+ * The rows of one COPY statement. For each row the server searches a list of the up to 1,000 rows that it has not
+ * inserted yet, so several statements in one transaction cost less than one long statement. A statement costs as much
+ * as three rows.
  */
 const COPY_PORTION_ROWS = 128;
 
@@ -71,7 +71,7 @@ interface Portion {
   count: number;
 }
 
-/** At least `COPY_PORTION_ROWS` rows in each portion except the last. A portion begins with a row. */
+/** Each portion except the last has at least `COPY_PORTION_ROWS` rows, and each has whole rows. */
 function portionsOf(rows: readonly Rows[]): readonly Portion[] {
   const portions: Portion[] = [];
   let open: Portion | undefined;

@@ -27,9 +27,9 @@ export interface RetentionPeriods {
 
 /** The longest wait of a start for the days of a table. The rest is done in the background. */
 const OPENING_MS = 10000;
-/** No statement this long blocks ingest. Some read a whole default partition. */
+/** The time limit of statements that do not block ingest. Some read a whole default partition. */
 const LIMITS: SessionLimits = { statementTimeoutMs: 600000, lockTimeoutMs: 100 };
-/** The build of an index over a day of many gigabytes. */
+/** The time limit of building an index over a day of many gigabytes. */
 const INDEX_MS = 6 * 3600000;
 /** Only one replica at a time runs the long steps. */
 const LOCK = "SELECT pg_try_advisory_lock(hashtext('sluice.maintenance')) AS held";
@@ -47,7 +47,7 @@ export class Retention {
   readonly #isArchived: boolean;
   #failures = 0;
   #held = 0;
-  /** Whether the last expiry left days past their retention. */
+  /** Whether the last expiry kept days past their retention. */
   #isKeeping = false;
 
   /** `isArchived`: days are dropped only when they are in the archive. */
@@ -124,7 +124,7 @@ export class Retention {
     );
   }
 
-  /** All tables at once: requests wait for a database that has just come back. */
+  /** All tables at once, because requests wait for a database that has just become available. */
   async #openDays(): Promise<void> {
     const open = async (table: PartitionedTable): Promise<void> => {
       const later = await this.#openSoon(table);
@@ -230,7 +230,7 @@ export class Retention {
   }
 
   /**
-   * Not before the records of the claims can be gone; otherwise each run would search all traces that still have
+   * Claims expire only when their records can have expired. Otherwise each run would search all traces that still have
    * records.
    */
   async #expireTraces(time: ObservedTime): Promise<void> {

@@ -121,7 +121,7 @@ async function copyRows(query: Query, { name }: PartitionedTable): Promise<void>
   }
 }
 
-/** Only what must happen at one moment. The rest is done after the commit. */
+/** Does only what must happen at one moment. The rest is done after the commit. */
 function exchange(table: PartitionedTable, { existing, missing }: Days): string {
   const { name } = table;
   const newDays = missing.map((day) => {
