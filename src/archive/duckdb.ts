@@ -79,7 +79,7 @@ export function explain(error: unknown): never {
   if (!message.startsWith('Out of Memory')) throw error;
   throw new OutOfMemory(
     `DuckDB needs more memory: ${message.split('\n')[0]}`,
-    'Give it more with --memory, as --memory 2GiB. What was archived before is recorded.',
+    'Raise the limit with --memory, for example --memory 2GiB. What was archived before is recorded.',
   );
 }
 

@@ -12,7 +12,7 @@ export async function deleteRemoved({ session: { query }, store }: Pick<Work, 's
   for (const row of rows) {
     const key = keyOf(row['signal'] as LakeSignal, String(row['day']), String(row['id']));
     await store.delete([key]);
-    if ((await store.head(key)) !== null) throw new DamagedFile(`${key} is there after it was deleted`);
+    if ((await store.head(key)) !== null) throw new DamagedFile(`${key} exists although it was deleted`);
     await query('DELETE FROM sluice.lake_jobs WHERE id = $1', [row['id']]);
   }
 }

@@ -1,4 +1,4 @@
-/** The questions of `sluice export`: which rows, in which order, as texts. */
+/** The queries of `sluice export`: which rows, in which order, as texts. */
 import type { Column } from '../pdata/columns.ts';
 import type { Signal } from '../pdata/context.ts';
 import { logNs } from '../pdata/log-time.ts';

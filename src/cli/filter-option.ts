@@ -6,7 +6,11 @@ import { parseFilter } from '../extensions/console/filter/parse.ts';
 import { UsageError, type Values } from './options.ts';
 
 export const FILTER_OPTION = {
-  filter: { type: 'text', value: 'FILTER', description: 'Only traces that match, as "model:gpt-5* cost:>0.05 error"' },
+  filter: {
+    type: 'text',
+    value: 'FILTER',
+    description: 'Only traces that match, such as "model:gpt-5* cost:>0.05 error"',
+  },
 } as const;
 
 /** Conditions on a trace `t`. The values are added to those of the statement. */

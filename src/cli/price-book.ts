@@ -20,6 +20,6 @@ export async function loadBook({ process }: Call, options: PricingOptions): Prom
     return await PriceBook.load(isPath ? { ...options, catalogue: resolve(process.cwd(), catalogue) } : options);
   } catch (error) {
     if (!(error instanceof PricingOptionsError)) throw error;
-    throw new UserError(`the pricing options are not in order: ${error.message}`, 'See `sluice validate`.');
+    throw new UserError(`the pricing options are invalid: ${error.message}`, 'See `sluice validate`.');
   }
 }

@@ -46,7 +46,7 @@ export const pricesCheck: Command = {
     usage: {
       type: 'text',
       value: 'LIST',
-      description: 'Tokens, as input=1000,output=200,cache_read=800',
+      description: 'Tokens, such as input=1000,output=200,cache_read=800',
       default: DEFAULT_USAGE,
     },
     'service-tier': {
@@ -55,7 +55,7 @@ export const pricesCheck: Command = {
       description: `The tier of service: ${SERVICE_TIERS.join(', ')}`,
       otherwise: 'the standard one',
     },
-    at: { type: 'text', value: 'TIME', description: 'When the call begins, as 2026-03-01', otherwise: 'now' },
+    at: { type: 'text', value: 'TIME', description: 'When the call begins, such as 2026-03-01', otherwise: 'now' },
     json: { type: 'flag', description: 'Print JSON' },
   },
   examples: [

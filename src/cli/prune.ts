@@ -44,7 +44,11 @@ export const pruneCommand: Command = {
     trace: { type: 'text', value: 'ID', description: 'This trace' },
     project: { type: 'text', short: 'p', value: 'NAME', description: 'Of this project; alone: the project itself' },
     environment: { type: 'text', short: 'e', value: 'NAME', description: 'Of this environment of the project' },
-    before: { type: 'text', value: 'TIME', description: 'Before a date, as 2026-11-01, or older than, as 7d' },
+    before: {
+      type: 'text',
+      value: 'TIME',
+      description: 'Before a date, such as 2026-11-01, or older than a duration, such as 7d',
+    },
     ...LAKE_OPTION,
     'dry-run': { type: 'flag', description: 'Only show what would be removed' },
     yes: { type: 'flag', short: 'y', description: 'Do not ask' },

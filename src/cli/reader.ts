@@ -62,7 +62,7 @@ export function withReader(
   });
 }
 
-/** Each part has the time limit of a question. */
+/** Each part has the time limit of a query. */
 function partsOf(client: pg.ClientBase, text: string): AsyncGenerator<Part> {
   const source: PartSource = {
     use: (statement) => statement(client),
@@ -73,8 +73,8 @@ function partsOf(client: pg.ClientBase, text: string): AsyncGenerator<Part> {
 }
 
 /**
- * The rows of a question in parts of limited size, by a cursor of this name. Within a transaction. The rest of it has
- * no time limit of the server, which would also count the time in which a part is used.
+ * The rows of a query in parts of limited size, by a cursor of this name. Within a transaction. The rest of it has no
+ * time limit of the server, which would also count the time in which a part is used.
  */
 export async function* rowsByCursor(
   { query, parts }: Pick<Reader, 'query' | 'parts'>,

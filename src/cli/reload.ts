@@ -21,7 +21,8 @@ export const reloadCommand: Command = {
       call.terminal.print(JSON.stringify({ pid, configuration, loaded, problems }, null, 2));
       return loaded ? 0 : 1;
     }
-    if (!loaded) throw new UserError(`the configuration was not loaded, the running one stays\n${problems.join('\n')}`);
+    if (!loaded)
+      throw new UserError(`the configuration was not loaded; the running one stays in use in use\n${problems.join('\n')}`);
     call.terminal.print(`The daemon with pid ${pid} has loaded ${configuration.join(' and ')} again.`);
     return 0;
   },

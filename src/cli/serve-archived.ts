@@ -32,7 +32,7 @@ const BRING_BACK = 'Bring the file back; docs/archive.md says what to do when it
 
 export interface ArchivedWork {
   readonly columns: ColumnChoice;
-  /** Loads what the questions need. Returns the time from which on it is loaded, in nanoseconds; null: it has none. */
+  /** Loads what the requests need. Returns the time from which on it is loaded, in nanoseconds; null: it has none. */
   load(lake: Lake): Promise<bigint | null>;
 }
 

@@ -15,7 +15,7 @@ const DAY_S = 86_400;
 
 export const sizeCommand: Command = {
   description:
-    'An estimate from measured ratios and US list prices, for the spans of a gateway; docs/sizing.md has the ratios and\nsays how to measure your own. Processors are for the peak; an own PostgreSQL has a standby.',
+    'An estimate from measured ratios and US list prices, for the spans of a gateway; docs/sizing.md has the ratios and\nsays how to measure your own. Processors are for the peak; your own PostgreSQL has a standby.',
   options: {
     'spans-per-second': { type: 'text', value: 'N', description: 'On average over a day; needed' },
     days: { type: 'text', value: 'N', description: 'How long spans are kept; needed' },
@@ -69,7 +69,7 @@ function notesOf(setups: readonly Setup[]): readonly string[] {
   for (const { name, title, diskBytes, databaseCores, daemonCores } of setups) {
     const servers = name === 'embedded' ? 1 : RATIOS.copies.value;
     if (name === 'embedded' && diskBytes > MOST_EMBEDDED_BYTES) {
-      notes.push(`${title}: it has no standby and no compression; use an own PostgreSQL for this much.`);
+      notes.push(`${title}: it has no standby and no compression; use a PostgreSQL of your own for this much.`);
     }
     if (databaseCores / servers > MOST_DATABASE_CORES) {
       notes.push(`${title}: more than one server of ${MOST_DATABASE_CORES} cores takes; use several installations.`);

@@ -74,7 +74,7 @@ export const RATIOS = {
   archiveMemory: { value: 1, unit: 'GiB', what: 'the process that writes Parquet', source: 'M1' },
   load: { value: 0.7, unit: 'of a core', what: 'the load of a core at the peak', source: 'choice' },
   freeDisk: { value: 0.2, unit: 'of a disk', what: 'kept free, and for the write-ahead log', source: 'choice' },
-  copies: { value: 2, unit: 'copies', what: 'of an own PostgreSQL: a primary and a standby', source: 'choice' },
+  copies: { value: 2, unit: 'copies', what: 'of a PostgreSQL of your own: a primary and a standby', source: 'choice' },
   fileBytes: {
     value: 256,
     unit: 'MiB',

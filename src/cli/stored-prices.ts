@@ -41,7 +41,7 @@ export const pricesSet: Command = {
     rates: {
       type: 'text',
       value: 'LIST',
-      description: 'USD per million tokens, as input=2.50,output=10,cache_read=1.25',
+      description: 'USD per million tokens, such as input=2.50,output=10,cache_read=1.25',
     },
     from: { type: 'text', value: 'TIME', description: 'The first time at which it applies', otherwise: 'always' },
     file: { type: 'text', value: 'FILE', description: 'A YAML file with an entry, or a list of them, instead' },

@@ -21,7 +21,7 @@ const PROJECT_WIDTH = 20;
 
 export const tapCommand: Command = {
   description:
-    'Prints each record that the daemon has acknowledged, as its processors left it, and each request that it refused,\nuntil Ctrl-C. The daemon is that of --config, or else that of this folder; it must belong to the same user.',
+    'Prints each record that the daemon has acknowledged, after its processors, and each request that it refused,\nuntil Ctrl-C. The daemon is that of --config, or else that of this folder; it must belong to the same user.',
   options: {
     ...DAEMON_OPTIONS,
     refused: { type: 'flag', description: 'Only refused requests' },
@@ -30,7 +30,7 @@ export const tapCommand: Command = {
     filter: {
       type: 'text',
       value: 'FILTER',
-      description: 'Only records that match, as "model:gpt-5* cost:>0.05 error"',
+      description: 'Only records that match, such as "model:gpt-5* cost:>0.05 error"',
     },
     limit: limitOption('The maximum number of records a second; the others are counted', DEFAULT_LIMIT),
     json: { type: 'flag', description: 'Print the records as JSON, with content, one a line' },

@@ -260,7 +260,7 @@ async function readWhole(options: LockOptions): Promise<string | undefined> {
   return text;
 }
 
-/** Repeats a question; false when the time is over first. */
+/** Repeats a check until it is true. Returns false when the time is over first. */
 async function within(timeoutMs: number, ask: () => Promise<boolean>): Promise<boolean> {
   for (const end = performance.now() + timeoutMs; !(await ask()); await pause(PAUSE_MS)) {
     if (performance.now() >= end) return false;

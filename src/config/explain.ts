@@ -102,19 +102,19 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
 };
 
 const FORMAT_WORDS: Readonly<Record<string, readonly [what: string, hint: string]>> = {
-  duration: ['a duration', 'a number with a unit, as 500ms, 5s, 1m30s, 24h or 30d'],
-  byte_size: ['a size', 'a number of bytes, or with a unit, as 512KiB, 4MiB or 1GiB'],
-  endpoint: ['an endpoint', 'host:port, as 127.0.0.1:4318, or [::1]:4318'],
-  listen_endpoint: ['an endpoint', 'host:port, as 127.0.0.1:4318 or [::1]:4318, or unix:///run/sluice.sock'],
+  duration: ['a duration', 'a number with a unit, such as 500ms, 5s, 1m30s, 24h or 30d'],
+  byte_size: ['a size', 'a number of bytes, or with a unit, such as 512KiB, 4MiB or 1GiB'],
+  endpoint: ['an endpoint', 'host:port, such as 127.0.0.1:4318, or [::1]:4318'],
+  listen_endpoint: ['an endpoint', 'host:port, such as 127.0.0.1:4318 or [::1]:4318, or unix:///run/sluice.sock'],
   port: ['a port', 'a number from 0 to 65535'],
-  url: ['a URL', 'with its scheme, as https://example.com:4318'],
-  uri: ['a URL', 'with its scheme, as https://example.com:4318'],
+  url: ['a URL', 'with its scheme, such as https://example.com:4318'],
+  uri: ['a URL', 'with its scheme, such as https://example.com:4318'],
   http_url: [
     'a URL of HTTP',
-    'http:// or https://, a host and perhaps a port up to 65535, as https://example.com:4318',
+    'http:// or https://, a host and perhaps a port up to 65535, such as https://example.com:4318',
   ],
-  date: ['a date', 'as 2027-01-31'],
-  'date-time': ['a date', 'as 2027-01-31T00:00:00Z'],
+  date: ['a date', 'such as 2027-01-31'],
+  'date-time': ['a date', 'such as 2027-01-31T00:00:00Z'],
 };
 
 function wordsFor(error: ErrorObject, at: Path, checked: Checked): Words {
@@ -251,7 +251,8 @@ function typeHint(error: ErrorObject, type: unknown, hidden: boolean): string | 
   const { data } = error;
   const types: readonly unknown[] = Array.isArray(type) ? type : [type];
   const format = String((error.parentSchema as Schema | undefined)?.['format'] ?? '');
-  if (typeof data === 'number' && format === 'duration' && !hidden) return `give it a unit, as ${data}s or ${data}ms`;
+  if (typeof data === 'number' && format === 'duration' && !hidden)
+    return `give it a unit, such as ${data}s or ${data}ms`;
   if (FORMAT_WORDS[format] !== undefined) return FORMAT_WORDS[format][1];
   if (types.includes('boolean') && /^(yes|no|on|off)$/iu.test(String(data))) return 'write true or false';
   if (types.includes('string') && (typeof data === 'number' || typeof data === 'boolean')) {

@@ -83,7 +83,7 @@ function checkPipeline(id: string, signal: Signal, pipeline: Node, progress: Pro
       const hint = `give the pipeline ${id} a receiver of its own, as ${receiver.id.split('/')[0]}/second on another port`;
       diagnostics.error(
         receiver.origin,
-        `the receiver "${receiver.id}" already feeds its ${signal} into the pipeline "${other}"; a request has one way and one answer`,
+        `the receiver "${receiver.id}" already feeds its ${signal} into the pipeline "${other}"; a request goes through one pipeline and gets one answer`,
         hint,
       );
     } else feeds.set(key, id);

@@ -16,7 +16,7 @@ export function checkPlacement(service: Node, parts: Parts): void {
   if (ledger?.kind === 'scalar' && (ledger.raw ?? ledger.value) === 'memory') {
     parts.diagnostics.error(
       ledger.origin,
-      `each of ${parts.workers} workers would have a ledger of its own, and take what another has stored already`,
+      `each of ${parts.workers} workers would have a ledger of its own, and store again what another has stored`,
       'write ledger: postgres, or run a single process, without --workers',
     );
   }

@@ -104,7 +104,7 @@ async function checkComponent(
     diagnostics.error(
       entry.key,
       `${quote(id)} is not the id of a component`,
-      'write type or type/name, as otlp or otlp/internal',
+      'write type or type/name, such as otlp or otlp/internal',
     );
     return broken;
   }

@@ -161,7 +161,7 @@ export class Daemon {
 
   async #stop(signal: string): Promise<void> {
     if (this.#stopping) {
-      this.#logger.warn({ signal }, 'second signal: leaving at once');
+      this.#logger.warn({ signal }, 'second signal: exiting at once');
       this.#host.process.exit(1);
     }
     this.#stopping = true;
@@ -254,7 +254,7 @@ export class Daemon {
    */
   async #fail(error: unknown): Promise<void> {
     if (error instanceof UserError) this.#logger.error({ hint: error.hint }, error.message);
-    else this.#logger.error({ error }, 'a fault that cannot be survived; leaving');
+    else this.#logger.error({ error }, 'a fatal error; exiting');
     if (this.#stopping) this.#host.process.exit(1);
     this.#stopping = true;
     this.#manager.stopping();
@@ -283,7 +283,7 @@ export class Daemon {
     } catch (error) {
       if (error instanceof Interrupted) return { loaded: false, problems: ['the daemon is stopping'] };
       const problems = problemsOf(error);
-      this.#logger.error({ problems }, 'the configuration was not loaded; the running one stays');
+      this.#logger.error({ problems }, 'the configuration was not loaded; the running one stays in use in use');
       return { loaded: false, problems };
     }
   }

@@ -69,7 +69,7 @@ export class ServiceManager {
     this.#able = fault !== 'ENOENT';
     if (this.#warned) return;
     this.#warned = true;
-    this.#logger.warn({ program: PROGRAM, fault }, 'systemd could not be told how the daemon is doing');
+    this.#logger.warn({ program: PROGRAM, fault }, 'the state could not be reported to systemd');
   }
 }
 

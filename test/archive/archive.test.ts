@@ -1,5 +1,5 @@
 /**
- * The archive against a real database and a folder: every value comes back, each record is in exactly one file whatever
+ * The archive against a real database and a folder: every value is restored, each record is in exactly one file whatever
  * step a run is interrupted at, and a file that differs from the database is not recorded.
  */
 import { copyFileSync, existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
@@ -41,7 +41,7 @@ const requireComplete = (t: Test, signals: readonly Signal[] = SIGNALS) => requi
 
 const jobs = () => query('SELECT state, count(*)::int4 AS count FROM sluice.lake_jobs GROUP BY state ORDER BY state');
 
-t.test('every column comes back with its value and type', async (t) => {
+t.test('every column is restored with its value and type', async (t) => {
   for (const signal of SIGNALS) {
     await storeRows(scene, signal, 40);
     await storeRows(scene, signal, 3, 1);
@@ -302,7 +302,7 @@ longTest('a partition that a backup brought back is sealed again', async (t) => 
   );
 });
 
-t.test('days that have not ended long enough are left alone', async (t) => {
+t.test('days that ended too recently are not archived', async (t) => {
   const today = new Date(Date.now() - DAY_MS / 2).toISOString();
   await storeRow(scene, 'logs', { ...rowOf('logs', 0), received_at: today });
   t.same(await run(), []);
@@ -361,7 +361,7 @@ t.test('a run removes what interrupted puts left in the lake a day ago', async (
   t.notOk(existsSync(path));
 });
 
-t.test('DuckDB reads a file anew that was replaced within a second', async (t) => {
+t.test('DuckDB reads a file again that was replaced within a second', async (t) => {
   const nameOf = (number: number): string => join(scene.folder, `variant-${number}.parquet`);
   const sumOf = (path: string) =>
     scene.duck.rows(`SELECT count(sparse) AS sparse, min(text) AS text FROM '${path}'`).catch(String);

@@ -86,9 +86,9 @@ const restore = async (query: Query): Promise<void> => {
   if (restored === null) throw new Error('the day has files');
 };
 
-t.test('restore-day of a day that is there', (t) => dropAtEach(t, restore, () => restore(plain.query)));
+t.test('restore-day of a day that PostgreSQL has', (t) => dropAtEach(t, restore, () => restore(plain.query)));
 
-longTest('restore-day of a day that is there in part', (t) =>
+longTest('restore-day of a day that PostgreSQL has in part', (t) =>
   dropAtEach(t, restore, async () => {
     await drop();
     await openDays();

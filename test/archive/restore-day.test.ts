@@ -56,7 +56,7 @@ async function requireSame(t: Test, wanted: readonly (readonly string[])[]): Pro
 
 let before: readonly (readonly string[])[] = [];
 
-t.test('every value comes back', async (t) => {
+t.test('every value is restored', async (t) => {
   for (const signal of SIGNALS) {
     await storeRows(scene, signal, 16);
     await storeRows(scene, signal, 4, 1);

@@ -114,7 +114,7 @@ t.test('a trace shows the messages below each call, and names the command that s
   t.notMatch(await sluice('trace', first).then((plain) => plain.out), 'Answer briefly');
 });
 
-t.test('content that is not captured is told', async (t) => {
+t.test('content that is not captured is reported', async (t) => {
   t.match((await sluice('trace', hidden, '--content')).out, '(not captured in environment production)');
   t.match((await sluice('span', 'c30', '--trace', hidden)).out, '(not captured in environment production)');
 });

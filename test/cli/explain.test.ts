@@ -163,24 +163,27 @@ const SPAN = {
 };
 const explain = (...args: string[]) => sluice(['explain', ...args], { folder });
 
-t.test('a body is explained from a file: what filled a column, what lost, what is left over, the cost', async (t) => {
-  const body = jsonBody('traces', [SPAN]);
-  writeFileSync(join(folder, 'body.json'), body);
-  writeFileSync(join(folder, 'body.json.gz'), gzipSync(body));
-  const { code, out, err } = await explain('body.json');
-  t.match({ code, err }, { code: 0, err: '' });
-  t.match(out, /dialect \S+, found by/);
-  t.match(
-    out,
-    /input_tokens\s+1000\s+← llm\.usage\.prompt_tokens \[openllmetry\] \(as sent, with the 400 cached tokens\)/,
-  );
-  t.match(out, /input_tokens\s+gen_ai\.usage\.input_tokens \[otel\]\s+"many" has no whole number/);
-  t.match(out, /output_content\s+ANSWER\s+← gen_ai\.output\.messages/);
-  t.match(out, /cache_read: 400 tokens x 0\.025 \/ 1,000,000 = 0\.00001/);
-  t.match(out, /total_cost 0\.000260/);
-  t.match(out, /left over[\s\S]*app\.ticket/);
-  t.equal((await explain('body.json.gz')).out, out);
-});
+t.test(
+  'a body is explained from a file: what filled a column, unused candidates, unread attributes, the cost',
+  async (t) => {
+    const body = jsonBody('traces', [SPAN]);
+    writeFileSync(join(folder, 'body.json'), body);
+    writeFileSync(join(folder, 'body.json.gz'), gzipSync(body));
+    const { code, out, err } = await explain('body.json');
+    t.match({ code, err }, { code: 0, err: '' });
+    t.match(out, /dialect \S+, found by/);
+    t.match(
+      out,
+      /input_tokens\s+1000\s+← llm\.usage\.prompt_tokens \[openllmetry\] \(as sent, with the 400 cached tokens\)/,
+    );
+    t.match(out, /input_tokens\s+gen_ai\.usage\.input_tokens \[otel\]\s+"many" has no whole number/);
+    t.match(out, /output_content\s+ANSWER\s+← gen_ai\.output\.messages/);
+    t.match(out, /cache_read: 400 tokens x 0\.025 \/ 1,000,000 = 0\.00001/);
+    t.match(out, /total_cost 0\.000260/);
+    t.match(out, /left over[\s\S]*app\.ticket/);
+    t.equal((await explain('body.json.gz')).out, out);
+  },
+);
 
 /** What Google's ADK for Java sends: every figure is in a document that becomes content. */
 const DOCUMENT = {

@@ -13,7 +13,7 @@ t.setTimeout(120_000);
 const TRACES = 400;
 const LIMIT = 3;
 
-t.test('a filter is asked of as many traces as it takes to fill the list', async (t) => {
+t.test('a filter reads traces until the list is full', async (t) => {
   const { url } = await createDatabase(t, MIGRATED);
   const client = new pg.Client({ connectionString: url });
   await client.connect();

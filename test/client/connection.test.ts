@@ -19,7 +19,7 @@ t.test('options come before the variables of Sluice, and those before the variab
   t.strictSame(found({ key: '' }, { SLUICE_KEY: '', ...otel }), { key: 'otel-key', url: 'http://otel:4318/v1/logs' });
 });
 
-t.test('other authorizations, and mistakes, are told as a problem', async (t) => {
+t.test('other authorizations, and mistakes, are reported as a problem', async (t) => {
   const problem = (...args: Parameters<typeof findConnection>): string => {
     const connection = findConnection(...args);
     return 'problem' in connection ? connection.problem : '';

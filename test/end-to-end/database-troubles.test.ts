@@ -191,7 +191,7 @@ const timesLogged = (daemon: Daemon, text: string): number =>
 async function survives(t: Test, daemon: Daemon, trouble: Trouble, keysUrl = databaseUrl): Promise<void> {
   const [known = '', ...fresh] = await createKeys(keysUrl, 6);
   const sender = new Sender(daemon);
-  const timesAway = timesLogged(daemon, 'takes no data');
+  const timesUnavailable = timesLogged(daemon, 'accepts no writes');
   t.equal((await sender.one(known)).status, 200);
   t.equal((await sender.one(KEY)).status, 200);
   await trouble.begin();
@@ -200,7 +200,7 @@ async function survives(t: Test, daemon: Daemon, trouble: Trouble, keysUrl = dat
   for (const key of fresh.slice(0, 2)) void early.one(key);
   for (const key of [known, KEY]) void sender.one(key);
   t.ok(await until(() => !daemon.service.ready()), 'not ready');
-  t.ok(await until(() => timesLogged(daemon, 'takes no data') > timesAway), 'the watch knows');
+  t.ok(await until(() => timesLogged(daemon, 'accepts no writes') > timesUnavailable), 'the watch knows');
   for (const key of [...fresh.slice(2), known, KEY]) {
     const { status, headers, body } = await sender.one(key);
     t.equal(status, 503);
@@ -225,8 +225,8 @@ t.test('every fault is 503 for every known key, and the daemon recovers without 
   const daemon = await startDaemon(t, { config: postgresConfig({ databaseUrl }) });
   const tried = isLong ? troubles : troubles.slice(0, 1);
   for (const trouble of tried) await t.test(trouble.name, (t) => survives(t, daemon, trouble));
-  t.equal(timesLogged(daemon, 'takes no data'), tried.length);
-  t.equal(timesLogged(daemon, 'takes data again'), tried.length);
+  t.equal(timesLogged(daemon, 'accepts no writes'), tried.length);
+  t.equal(timesLogged(daemon, 'accepts writes again'), tried.length);
 });
 
 t.test('a lookup that fails while the database is available is 500', async (t) => {
@@ -258,7 +258,7 @@ t.test('a lookup that times out before the database is known to be unavailable',
   signalAll('SIGSTOP');
   const answers = await Promise.all([status(fresh), status(known)]);
   t.strictSame(answers, [500, 503], 'a key that was never found is 500; the sender of a known key sends again');
-  t.equal(timesLogged(daemon, 'takes no data'), 1);
+  t.equal(timesLogged(daemon, 'accepts no writes'), 1);
   t.equal(await status(later), 503, 'no lookup once the database is known to be unavailable');
   signalAll('SIGCONT');
   t.ok(await until(() => daemon.service.ready()));

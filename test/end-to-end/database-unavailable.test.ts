@@ -63,13 +63,13 @@ t.test('the daemon starts without its database, answers 503, and serves when the
   await server.stop();
   const late = body('late');
   t.ok(isToldToComeAgain(await send(daemon.url, { body: late })), 'unavailable again');
-  t.ok(await until(() => linesOf(daemon, 'takes no data') === 1), 'one line says so');
+  t.ok(await until(() => linesOf(daemon, 'accepts no writes') === 1), 'one line says so');
   t.notOk(daemon.service.ready());
 
   await server.start();
   t.ok(await until(() => daemon.service.ready()), 'ready again without a request');
   t.equal((await send(daemon.url, { body: late })).status, 200);
-  t.equal(linesOf(daemon, 'takes data again'), 1);
+  t.equal(linesOf(daemon, 'accepts writes again'), 1);
   await daemon.stop();
 });
 

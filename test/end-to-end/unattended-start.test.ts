@@ -79,7 +79,7 @@ longTest('no file for a key remains when the first project cannot be created', a
   t.notOk(existsSync(join(folder, 'data', 'first-key')));
 });
 
-longTest('the database of another application is not changed without being asked', async (t) => {
+longTest('the database of another application is not changed without a confirmation', async (t) => {
   const folder = openFolder(t);
   const { url } = await createDatabase(t);
   const client = new pg.Client({ connectionString: url });

@@ -131,7 +131,7 @@ t.test('indexed keys in any order, with more than ten messages', async (t) => {
   );
 });
 
-t.test('a call that is told twice is one call', async (t) => {
+t.test('a call that is reported twice is one call', async (t) => {
   t.same(
     told({
       role: 'assistant',

@@ -85,7 +85,7 @@ t.test('a server that is silent ends an attempt, not the call', async (t) => {
   t.same(await readObject(store, 'k'), bytes);
 });
 
-t.test('a server that is gone is `unavailable`', async (t) => {
+t.test('a server that has disappeared is `unavailable`', async (t) => {
   const store = openStore({ environment: { AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:1' } });
   for (const [name, call] of Object.entries(CALLS)) t.equal(await faultOf(call(store)), 'unavailable', name);
 });
@@ -139,7 +139,7 @@ t.test('a write that may have happened is never reported as refused', async (t) 
   t.ok(fake.objects.has('p/k'));
 });
 
-t.test('expired credentials are asked for again, and a wrong region is corrected', async (t) => {
+t.test('expired credentials are requested again, and a wrong region is corrected', async (t) => {
   const store = openStore({ environment: { AWS_REGION: 'mars-1' } });
   fake.faults.push('expired');
   await store.put('k', bytes);

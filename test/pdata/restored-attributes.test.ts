@@ -61,7 +61,7 @@ t.test('where the attributes may not be seen, the derived columns are attributes
   });
 });
 
-t.test('a total that the sender did not tell is not told', async (t) => {
+t.test('a total that the sender did not report is not sent', async (t) => {
   const row = { ...ROW, output_tokens: '5', input_content: '[{"role":"user"}]' };
   t.notOk(Object.hasOwn(attributesOf({ ...row, total_tokens: '17' }), 'gen_ai.usage.total_tokens'), 'the sum');
   t.match(attributesOf({ ...row, total_tokens: '21' }), { 'gen_ai.usage.total_tokens': { intValue: '21' } });

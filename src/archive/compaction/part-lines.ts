@@ -142,7 +142,7 @@ class WrongRows extends Error {
   }
 }
 
-const ABSENT = 'it is not there';
+const ABSENT = 'it does not exist';
 
 /** A part is not what its request stored. Nothing of its compaction is published. */
 export class DamagedPart extends UserError {
@@ -151,7 +151,7 @@ export class DamagedPart extends UserError {
   constructor({ store, keyOf }: PartSource, { objectId, codec, firstByte }: Part, why: string) {
     super(
       `the part at byte ${firstByte} of ${keyOf(objectId, codec)} in ${store.url} cannot be read: ${why}`,
-      `Nothing of its compaction is published. Bring the object back and run the command again. If it is lost, its records are lost: delete the rows of sluice.parts with object_id = '\\x${objectId}'.`,
+      `Nothing of its compaction is published. Restore the object and run the command again. If it is lost, its records are lost: delete the rows of sluice.parts with object_id = '\\x${objectId}'.`,
     );
     this.why = why;
   }

@@ -1,6 +1,6 @@
 /**
- * Files and objects that are lost or damaged: readers answer without them, and say so. A store that is away, or that
- * refuses everything, is a failure.
+ * Files and objects that are lost or damaged: readers answer without them, and say so. A store that is
+ * unavailable, or that refuses everything, is a failure.
  */
 import { UserError } from '../../errors.ts';
 import { type ObjectStore, StoreError } from '../../object-store/object-store.ts';
@@ -43,7 +43,7 @@ export async function reasonOfPart(error: unknown, store: ObjectStore): Promise<
 
 /** An empty store is another one, or a file system that is not mounted. */
 async function absenceIn(store: ObjectStore): Promise<string> {
-  if (await hasObjects(store)) return 'it is not there';
+  if (await hasObjects(store)) return 'it does not exist';
   throw new UserError(
     `there is no archive in ${store.url}`,
     'Name the folder or bucket with --lake, mount it, or bring it back.',

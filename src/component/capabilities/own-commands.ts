@@ -22,7 +22,7 @@ export interface OwnCommands {
 }
 
 export interface CommandSession {
-  /** Answers come in the order of the questions. Rejects when the command ends before it answers. */
+  /** Answers come in the order of the requests. Rejects when the command ends before it answers. */
   ask(line: string): Promise<string>;
   /** Ends the input, after which the command ends. */
   end(): void;

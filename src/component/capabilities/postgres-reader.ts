@@ -1,5 +1,5 @@
 /**
- * Read-only queries for extensions that show stored data. They have connections of their own, so that a slow question
+ * Read-only queries for extensions that show stored data. They have connections of their own, so that a slow query
  * never delays ingest. The `postgres` extension offers it.
  */
 import type { Capability } from './capability.ts';
@@ -16,14 +16,14 @@ export interface ReaderSettings {
   readonly applicationName: string;
 }
 
-/** A question could not be answered. `canceled`: the caller's signal aborted. */
+/** A query was not answered. `canceled`: the caller's signal aborted. */
 export type ReaderFailureReason = 'unavailable' | 'busy' | 'too_long' | 'canceled';
 
 export class ReaderFailure extends Error {
   readonly reason: ReaderFailureReason;
 
   constructor(reason: ReaderFailureReason, cause: unknown) {
-    super(`the question was not answered: ${reason}`, { cause });
+    super(`the query was not answered: ${reason}`, { cause });
     this.reason = reason;
   }
 }
@@ -53,7 +53,7 @@ export interface ReaderPool extends PostgresReader {
 }
 
 export interface PostgresReaders {
-  /** Connects at the first question. */
+  /** Connects at the first query. */
   open(settings: ReaderSettings): ReaderPool;
 }
 

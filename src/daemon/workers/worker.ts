@@ -165,14 +165,14 @@ export class Worker {
   /** Without the primary there are no ports and no new connections: answers the requests in flight, then exits. */
   async #primaryLost(): Promise<void> {
     if (this.#stopping) this.#host.process.exit(1);
-    this.#running?.logger.error({}, 'the primary process is gone; leaving');
+    this.#running?.logger.error({}, 'the primary process has ended; exiting');
     await this.#stop(this.#running?.service.config.service.shutdownTimeoutMs ?? 0);
   }
 
   /** After an unexpected fault the state in memory cannot be trusted: nothing more is acknowledged. */
   async #fail(error: unknown): Promise<void> {
     const fields = error instanceof UserError ? { hint: error.hint } : { error };
-    const message = error instanceof UserError ? error.message : 'a fault that cannot be survived; leaving';
+    const message = error instanceof UserError ? error.message : 'a fatal error; exiting';
     this.#running?.logger.error(fields, message);
     if (this.#stopping) this.#host.process.exit(1);
     this.#stopping = true;

@@ -252,7 +252,7 @@ export class NdjsonFile {
 
   /** Cuts off the rest of a failed append at once if possible. */
   async #afterFailure(error: unknown): Promise<void> {
-    if (this.#unreadyTimer === null) this.#logger.error({ error, path: this.#path }, 'the file took no data');
+    if (this.#unreadyTimer === null) this.#logger.error({ error, path: this.#path }, 'the file accepted no data');
     await this.#recover().catch(() => undefined);
     this.#watch();
   }
@@ -279,7 +279,7 @@ export class NdjsonFile {
     const setAside = this.#state === 'distrusted';
     await this.#closeHandle();
     const isOurs = this.#lengthAtPath() !== null;
-    if (setAside || !isOurs) this.#failLarge(new Error('the file was given up'));
+    if (setAside || !isOurs) this.#failLarge(new Error('the file is not used any more'));
     if (!isOurs) this.#failedParts = [];
     await this.#openUpTo(isOurs ? this.#length : null);
     await this.#removeFailedParts();

@@ -82,7 +82,7 @@ const TLS_SCHEMA = {
   default: {},
   description: 'TLS, for endpoints that begin with https.',
   properties: {
-    ca_file: { ...FILE, description: 'Certificates to trust, in PEM, instead of those that Node.js trusts.' },
+    ca_file: { ...FILE, description: 'Trusted certificates, in PEM, instead of those that Node.js trusts.' },
     cert_file: { ...FILE, description: 'A client certificate, in PEM.' },
     key_file: { ...FILE, description: 'The key of the client certificate, in PEM.' },
     server_name_override: {

@@ -84,7 +84,10 @@ async function mend(
     return result;
   });
   if (mended > 0)
-    logger.warn({ table: name, rows: mended }, 'rows arrived by a clock that was wrong: their retention starts now');
+    logger.warn(
+      { table: name, rows: mended },
+      'the arrival times of rows are from a wrong clock: their retention starts now',
+    );
 }
 
 /** Returns false when rows are left. */

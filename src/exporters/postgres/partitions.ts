@@ -70,7 +70,8 @@ export class Partitions {
     await this.#database.session(PARTITION_LIMITS, async (query) => {
       for (const day of missing) {
         try {
-          if (performance.now() > (events?.untilMs ?? Infinity)) throw new Error('the time for opening days is over');
+          if (performance.now() > (events?.untilMs ?? Infinity))
+            throw new Error('the time limit for opening days is reached');
           const opening = await withShortLocks(OPEN_TRIES, () => openDay(query, table, day));
           if (opening === 'later') later.push(day);
         } catch (error) {

@@ -47,7 +47,7 @@ export const CONSOLE_SCHEMA = {
       format: 'http_url',
       default: '',
       description:
-        'The URL by which people reach the console, without a path, as https://sluice.example.com. Required behind a proxy that ends TLS.',
+        'The URL by which people reach the console, without a path, such as https://sluice.example.com. Required behind a proxy that ends TLS.',
     },
     allowed_hosts: {
       type: 'array',

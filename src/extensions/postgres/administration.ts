@@ -21,7 +21,7 @@ import { removeTrace } from './removal/trace.ts';
 import { removeUnsent } from './removal/unsent.ts';
 import { sqlstateOf } from './sqlstate.ts';
 
-/** Projects of keys in the configuration have counters, and no row of their own until they are created. */
+/** Projects that only keys of the configuration name have counters, but no row until they are created. */
 const LIST_PROJECTS = `
   SELECT p.name, p.plan, p.monthly_spans, p.created_at,
     coalesce((SELECT u.spans FROM sluice.usage_months u
@@ -44,7 +44,7 @@ const OTHER_SPELLINGS = `others AS (
 const SET_ENVIRONMENT = `
   INSERT INTO sluice.environments (project, environment, settings) VALUES ($1, $2, $3)
   ON CONFLICT (project, environment) DO UPDATE SET settings = excluded.settings`;
-/** A large trace takes long, and a lock on its claim delays its senders. */
+/** Removing a large trace takes long, and the lock on its claim delays its senders. */
 const DELETE_LIMITS = { statementTimeoutMs: 60_000, lockTimeoutMs: 5_000 };
 
 /**
@@ -87,8 +87,8 @@ export class Administration implements ProjectAdministration {
   }
 
   /**
-   * For the first start: creates a project with a key if there is no project, else returns null. One statement, so that
-   * only one of several starting replicas creates it, and never without returning its key.
+   * For the first start: creates a project with a key if there is no project, else returns null. It is one statement,
+   * so only one of several starting replicas creates the project, and that one gets the key.
    */
   async createFirstProject(name: string, label: string): Promise<{ readonly text: string } | null> {
     const key = createApiKey();

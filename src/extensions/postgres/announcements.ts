@@ -1,6 +1,6 @@
 /**
  * The listening connection: it receives announcements of changed keys and prices, and runs the queries of the watch.
- * Announcements are lost while no connection listens, so a new connection counts as a change of everything.
+ * Announcements are lost while no connection listens, so after a new connection everything counts as changed.
  */
 import type pg from 'pg';
 import { destroyConnection, endConnection } from './connection-end.ts';
@@ -35,8 +35,8 @@ export class Announcements {
   }
 
   /**
-   * Queries on the listening connection and opens it first if necessary. Rejects when the database cannot be reached or
-   * does not answer in time; the connection is destroyed then. One query at a time.
+   * Runs a query on the listening connection, which it opens first if necessary. Rejects when the database cannot be
+   * reached or does not answer in time; the connection is destroyed then. One query at a time.
    */
   async ask(text: string, timeoutMs: number): Promise<Readonly<Record<string, unknown>> | undefined> {
     const client = this.#client ?? (await this.#listen(timeoutMs));

@@ -1,4 +1,4 @@
-/** Changes that are written to `sluice.audit` by the same statement, so that neither exists without the other. */
+/** Changes with their entries in `sluice.audit`, by one statement, so that neither exists without the other. */
 import type { Actor } from '../../component/capabilities/people.ts';
 import type { Query } from '../../component/capabilities/postgres.ts';
 

@@ -8,8 +8,8 @@ const CANCEL_CODE = 80877102;
 const CANCEL_TIMEOUT_MS = 5000;
 
 /**
- * Asks the server to end the statement of this connection, as `PQcancel` does. Closing the connection would not end it:
- * the server notices that only when it writes. Never rejects.
+ * Asks the server to end the statement of this connection, as `PQcancel` does. Closing the connection does not end the
+ * statement, because the server notices that only when it writes. Never rejects.
  */
 export function cancelStatement(client: pg.ClientBase): Promise<void> {
   const { host, port, processID, secretKey } = client as unknown as {

@@ -71,8 +71,8 @@ export class DatabaseClock {
   }
 
   /**
-   * The database read its clock between query and answer. A more accurate estimate is kept until an answer contradicts
-   * it.
+   * The database read its clock between query and answer. An earlier, more accurate estimate is kept until an answer
+   * contradicts it.
    */
   #learn(databaseMs: number, asked: number, answered: number): void {
     const errorMs = (answered - asked) / 2;

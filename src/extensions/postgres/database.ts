@@ -12,7 +12,7 @@ import { makeReady } from './session-settings.ts';
 const POOL_SIZE = 4;
 const CONNECT_TIMEOUT_MS = 5000;
 const READY_TIMEOUT_MS = 10000;
-/** A query that takes longer is given up, and its connection is destroyed. */
+/** A query that takes longer fails, and its connection is destroyed. */
 const QUERY_TIMEOUT_MS = 5000;
 const APPLICATION_NAME = 'sluice';
 

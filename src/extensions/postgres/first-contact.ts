@@ -43,8 +43,8 @@ const INSUFFICIENT_PRIVILEGE = '42501';
 const PASSING_CLASSES = new Set(['08', '53', '57', '55', '25', '40']);
 
 /**
- * Rejects with a `UserError` when the operator must correct the fault; `isPassing` says of every other failure whether
- * it may pass. `processes`: how many processes of this configuration use the database.
+ * Rejects with a `UserError` when the operator must correct the fault; `isPassing` tells for every other failure
+ * whether it may pass. `processes`: how many processes of this configuration use the database.
  */
 export async function makeContact(address: Address, options: PostgresOptions, processes = 1): Promise<FirstContact> {
   const database = new Database().use(address);
@@ -121,7 +121,7 @@ async function refusePooling(client: pg.Client, database: Database): Promise<voi
     await endConnection(other);
   }
   throw new UserError(
-    'a pooler gives each transaction another session of the server, and Sluice needs one that lasts: it prepares statements, listens and holds locks',
+    'a pooler gives each transaction another session of the server. Sluice needs one permanent session: it prepares statements, listens and holds locks',
     'Give extensions.postgres.url the address of the server itself, or set pool_mode = session for this database in PgBouncer.',
   );
 }

@@ -76,7 +76,8 @@ function privacyOf(settings: unknown): Project['privacy'] {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'invalid';
     const { capture_content: capture = null, ...rest } = value as Record<string, unknown>;
     if ((capture !== null && typeof capture !== 'boolean') || Object.keys(rest).length > 0) return 'invalid';
-    // SQL may have written the name in any spelling. If two mean the same environment, the one that forbids applies.
+    // SQL may have written the name in any spelling. If two spellings mean the same environment, the one that forbids
+    // content applies.
     const name = normalizeEnvironment(environment);
     const other = environments.get(name)?.captureContent ?? null;
     environments.set(name, { captureContent: capture === false || other === false ? false : (capture ?? other) });

@@ -16,7 +16,7 @@ export const POSTGRES_SCHEMA = {
       default: '',
       secret: true,
       description:
-        'Connection URL, as postgres://user:password@host:5432/database. Left out or empty: an embedded server.',
+        'Connection URL, such as postgres://user:password@host:5432/database. Left out or empty: an embedded server.',
     },
     data_dir: {
       type: 'string',

@@ -231,7 +231,7 @@ export class PostgresPeople implements People {
     return audited((text, values) => this.#database.query(text, values), by, change);
   }
 
-  /** A database that takes no writes for a while still serves readers. */
+  /** A database that accepts no writes for some time still serves readers. */
   async #touch(text: string, value: unknown): Promise<void> {
     await this.#database.query(text, [value]).catch(() => undefined);
   }

@@ -41,7 +41,7 @@ export const SWEEP_MARKERS = `
   DELETE FROM sluice.replay_markers WHERE (project, key) IN (
     SELECT project, key FROM sluice.replay_markers WHERE expires_ms < (extract(epoch FROM now()) * 1000)::int8 LIMIT ${SWEEP_BATCH})
   AND expires_ms < (extract(epoch FROM now()) * 1000)::int8`;
-/** The pauses between attempts to reach an absent database grow from the first figure to the second. */
+/** The pauses between attempts to reach an unavailable database grow from the first value to the second. */
 const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 5000;
 /** The interval of log lines about a database that stays unavailable. */
@@ -85,7 +85,7 @@ class PostgresExtension implements Extension {
     );
   }
 
-  /** An absent external database does not fail the start: the ports open, and requests are answered 503. */
+  /** An unavailable external database does not fail the start: the ports open, and requests are answered 503. */
   async start(): Promise<void> {
     if (this.#embedded !== null) {
       const address = await startEmbedded(this.#embedded);

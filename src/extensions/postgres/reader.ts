@@ -1,6 +1,6 @@
 /**
- * Read-only queries on connections of their own, for extensions that show stored data. A connection is opened at the
- * first question and closed when it is unused. A question that is given up is cancelled on the server.
+ * Read-only queries on connections of their own, for extensions that show stored data. A connection is opened by the
+ * first query and closed when it is unused. A query whose caller gives up is cancelled on the server.
  */
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
@@ -18,7 +18,7 @@ import { isPassing } from './first-contact.ts';
 import { cursorRows, type PartSource, rowParts } from './row-parts.ts';
 import { QUERY_CANCELED, sqlstateOf } from './sqlstate.ts';
 
-/** Without a free connection for this time, the question is refused. */
+/** A query is refused when no connection becomes free within this time. */
 const WAIT_MS = 2000;
 /** How much longer than the server this side waits for the end of a statement. */
 const GRACE_MS = 5000;
@@ -27,7 +27,7 @@ const IDLE_IN_TRANSACTION_MS = 60_000;
 /** The reader cannot write; elsewhere this code means a standby. */
 const READ_ONLY = '25006';
 const POOL_IS_FULL = 'timeout exceeded when trying to connect';
-/** For each sort of a question, unless the server allows more: the calls of a day fit. */
+/** For each sort of a query, unless the server allows more. The calls of a day fit. */
 const WORK_MEM_KB = 32_768;
 const CURSOR = 'answer';
 const NAME_DIGITS = 24;
@@ -116,7 +116,7 @@ class Reader implements ReaderPool {
     await pool?.end();
   }
 
-  /** A plan for the values of a question opens only the partitions that it needs. */
+  /** A plan for the values of a query opens only the partitions that it needs. */
   async #lease(signal: AbortSignal | undefined, plans: PlanMode = 'force_custom_plan'): Promise<Lease> {
     if (signal?.aborted === true) throw new ReaderFailure('canceled', signal.reason);
     if (this.#closed || !this.#database.isOpen)
@@ -144,7 +144,7 @@ class Reader implements ReaderPool {
   }
 }
 
-/** The use of one connection for one question. */
+/** The use of one connection for one query. */
 class Lease implements PartSource {
   readonly #client: pg.PoolClient;
   readonly #signal: AbortSignal | undefined;
@@ -188,7 +188,7 @@ class Lease implements PartSource {
     await this.#client.query('ROLLBACK').catch(() => (this.#sound = false));
   }
 
-  /** A cancel request that is still under way must not reach the next question. */
+  /** A cancel request that is still under way must not reach the next query. */
   end(): void {
     const sound = this.#sound && this.#canceling === null;
     this.#client.release(!sound);

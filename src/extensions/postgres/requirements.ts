@@ -43,7 +43,7 @@ const SCHEMA_RIGHTS = `
   SELECT quote_ident(nspname) AS schema, has_schema_privilege(oid, 'USAGE') AND has_schema_privilege(oid, 'CREATE') AS allowed
   FROM pg_namespace WHERE nspname = $1`;
 
-/** Owners of objects that this user has to change without having their rights. */
+/** The owners of objects that this user must change, and whose rights it does not have. */
 const FOREIGN_OWNERS = `
   SELECT DISTINCT quote_ident(pg_get_userbyid(owner)) AS owner FROM (
     SELECT relowner AS owner FROM pg_class WHERE relnamespace = to_regnamespace('sluice') AND relkind IN ('r', 'p', 'v', 'S')

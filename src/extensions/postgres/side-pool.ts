@@ -43,7 +43,7 @@ export class SidePool implements Pick<PostgresDatabase, 'query' | 'session'> {
   }
 }
 
-/** The console distinguishes an absent database and a time limit from faults. */
+/** The console distinguishes an unavailable database and a time limit from faults. */
 function explain(error: unknown): never {
   const state = sqlstateOf(error);
   if (state !== null && TIMEOUTS.has(state)) throw new ReaderFailure('too_long', error);

@@ -1,6 +1,6 @@
 /**
  * The readable views, which follow the version of the program. They are replaced in place, so that rights and dependent
- * views stay. Where Postgres cannot do that, they are dropped and created again with the same rights.
+ * views stay. If Postgres cannot replace them, they are dropped and created again with the same rights.
  */
 import { createHash } from 'node:crypto';
 import type pg from 'pg';

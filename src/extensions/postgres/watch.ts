@@ -16,11 +16,11 @@ const PAUSE_MS = 1000;
 /** A server that takes longer for the smallest query is not working. */
 const ANSWER_TIMEOUT_MS = 2000;
 const TRIAL_TIMEOUT_MS = 5000;
-/** A successful trial settles doubts for this long. */
+/** No other trial is made for this time after a successful one. */
 const TRIAL_LIFE_MS = 1000;
 /**
- * After commits failed for a reason that no trial shows, readiness stays off for this time, which grows up to the
- * second figure.
+ * After commits failed for a reason that no trial shows, the daemon is not ready for this time, which grows up to the
+ * second value.
  */
 const FIRST_HOLD_MS = 1000;
 const LONGEST_HOLD_MS = 30000;
@@ -45,7 +45,7 @@ export class DatabaseWatch {
   readonly #logger: Logger;
   /** Before the first contact no database accepts writes. */
   #unavailable = true;
-  /** A doubt that no thorough check has settled. */
+  /** Whether a failure was reported that no thorough check has followed yet. */
   #doubted = false;
   /** How many times in a row commits failed and readiness was held off. */
   #holds = 0;
@@ -169,10 +169,10 @@ export class DatabaseWatch {
   #present(): void {
     if (this.#stopped || !this.#unavailable) return;
     this.#unavailable = false;
-    // The reason of the failed commits was observed and has passed: no hold is needed.
+    // The reason of the failed commits was observed and has ended, so no hold is needed.
     this.committed();
     const seconds = Math.round((performance.now() - this.#unavailableSinceMs) / 1000);
-    this.#logger.info({ seconds }, 'the database takes data again');
+    this.#logger.info({ seconds }, 'the database accepts writes again');
   }
 
   #absent(error: unknown): void {
@@ -181,7 +181,7 @@ export class DatabaseWatch {
     this.#unavailableSinceMs = performance.now();
     this.#logger.warn(
       { error: describeFailure(error) },
-      'the database takes no data: requests are answered 503 until it does again',
+      'the database accepts no writes: requests are answered 503 until it does',
     );
   }
 }

@@ -70,7 +70,7 @@ const source = {
       type: 'array',
       minItems: 1,
       maxItems: MAX_PATHS,
-      items: text('A path, as usage.input, choices[0].text or [*].reason; $ is the document.', PATH),
+      items: text('A path, such as usage.input, choices[0].text or [*].reason; $ is the document.', PATH),
       description: 'The attribute holds JSON: the first of these paths with a value is used.',
     },
     sum: { type: 'boolean', description: 'Counts only: the sum of the values at all paths.' },

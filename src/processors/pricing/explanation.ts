@@ -71,7 +71,7 @@ export function explainPrice(
   const card = priced.card.of(usage.serviceTier ?? null);
   const table = card.tableAt(startMs);
   if (table === null)
-    return { ...base, ...nothing, unpriced: `the card ${priced.card.draft.model} has no price at that time` };
+    return { ...base, ...nothing, unpriced: `the price list has no price of ${priced.card.draft.model} at that time` };
   const buckets = new Buckets();
   buckets.split(usage);
   const row = buckets.inputKnown ? rowFor(table, buckets.prompt) : table.base;
@@ -128,12 +128,12 @@ function describeBuckets(buckets: Buckets, row: RateRow, input: boolean, output:
 const FLAG_WORDS: Readonly<Record<CostFlag, string>> = {
   cache_outside_input: 'more cached than input tokens: input was read as not including them',
   parts_outside_output: 'more reasoning, audio and image than output tokens: output was read as not including them',
-  audio_at_text_rate: 'the card has no audio rate: audio was billed as text',
-  no_1h_rate: 'the card has no rate for one-hour cache writes: the ordinary write rate was used',
+  audio_at_text_rate: 'the price list has no audio rate: audio was billed as text',
+  no_1h_rate: 'the price list has no rate for one-hour cache writes: the ordinary write rate was used',
   tier_unknown: 'the rates depend on the size of the prompt, which is unknown: the output side stays unpriced',
   over_limit: 'a cost of 10^10 USD or more was refused',
-  image_at_text_rate: 'the card has no image rate: images were billed as text',
-  service_at_standard_rate: 'the card has no rates for this tier of service: the standard ones were used',
+  image_at_text_rate: 'the price list has no image rate: images were billed as text',
+  service_at_standard_rate: 'the price list has no rates for this tier of service: the standard ones were used',
 };
 
 /** The explanation as lines of plain text. */
@@ -149,7 +149,7 @@ export function describePrice(explanation: PriceExplanation): string {
   }
   const lines = [
     asked,
-    `Route ${explanation.route ?? 'none'}; matched ${card.provider}/${card.model} (${card.match}) of ${card.source} ${card.version} after ${explanation.tried.length} places.`,
+    `Provider ${explanation.route ?? 'none'}; matched ${card.provider}/${card.model} (${card.match}) of ${card.source} ${card.version}; ${explanation.tried.length} places searched.`,
     `In force from ${card.effectiveFrom ?? 'the beginning'}${card.window === null ? '' : `, hours ${card.window}`}, tier ${card.tier}. USD per million tokens: ${Object.entries(
       card.rates,
     )

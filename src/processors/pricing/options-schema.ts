@@ -88,7 +88,7 @@ const windows = {
       utc: {
         type: 'string',
         pattern: '^([01]\\d|2[0-3]):[0-5]\\d-(([01]\\d|2[0-3]):[0-5]\\d|24:00)$',
-        description: 'From (inclusive) to (exclusive) in UTC, as 22:00-02:00; may pass midnight.',
+        description: 'From (inclusive) to (exclusive) in UTC, such as 22:00-02:00; may pass midnight.',
       },
       rates: rates('Rates during these hours.'),
       tiers,

@@ -19,7 +19,7 @@ export class StoredEntries {
   read(id: string, entry: unknown): PriceEntry | PricingProblem {
     if (!this.#check(entry)) {
       const [error] = this.#check.errors ?? [];
-      return { path: pathOf(error?.instancePath ?? ''), message: error?.message ?? 'is not as it should be' };
+      return { path: pathOf(error?.instancePath ?? ''), message: error?.message ?? 'is not valid' };
     }
     const read = entry as PriceEntry;
     return read.id === id ? read : { path: 'id', message: `says ${JSON.stringify(read.id)}` };

@@ -36,7 +36,7 @@ t.test('an absent file of a store with others, in a folder and in a bucket', asy
   for (const store of [new FolderStore(folder), s3]) {
     await t.rejects(outcome(store), { message: /^there is no archive in / }, 'an empty store is another one');
     await store.put('lake/spans/b.parquet', Buffer.from('other'));
-    t.equal(await outcome(store), 'it is not there');
+    t.equal(await outcome(store), 'it does not exist');
     await store.put(FILE.key, Buffer.alloc(0));
     t.equal(await outcome(store), 'it has 0 bytes instead of 5');
     await store.put(FILE.key, Buffer.from('12345'));
@@ -45,7 +45,7 @@ t.test('an absent file of a store with others, in a folder and in a bucket', asy
   }
 });
 
-t.test('a store that is away, or refuses everything, is a failure', async (t) => {
+t.test('a store that is unavailable, or refuses everything, is a failure', async (t) => {
   for (const faults of [
     ['slow_down', 'slow_down'],
     ['hang', 'hang'],

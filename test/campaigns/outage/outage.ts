@@ -155,6 +155,6 @@ t.test(`${MINUTES} minutes without a database at ${SPANS_PER_SECOND} spans a sec
   t.equal(await collector.metric('otelcol_exporter_send_failed_spans'), 0, 'the Collector dropped nothing');
   const log = sluice.output.err + sluice.output.out;
   t.notMatch(log, /authentication_failed/, 'no request was answered 500');
-  t.match(log, /the database takes no data/);
-  t.match(log, /the database takes data again/);
+  t.match(log, /the database accepts no writes/);
+  t.match(log, /the database accepts writes again/);
 });

@@ -56,7 +56,7 @@ t.test('when the primary is killed its workers end, and the next daemon starts a
   await until(() => pids.every(isGone));
   sender.renew();
   t.equal((await sender.send()).status, 200);
-  t.match(scene.daemon.output.err, 'the primary process is gone; leaving');
+  t.match(scene.daemon.output.err, 'the primary process has ended; exiting');
   next.child.kill('SIGTERM');
   t.equal(await next.ended, 0);
   t.match(await scene.query('SELECT count(*)::int4 AS spans FROM sluice.spans'), [{ spans: 2 }]);

@@ -229,28 +229,31 @@ t.test('the rules of the console', async (t) => {
     t.equal((await by(`Bearer ${token}`)).status, 401);
   });
 
-  t.test('S14, S24: keys and tokens are shown once; who sees no content makes no token that does', async (t) => {
-    const editor = await console.logIn({ name: 'editor', role: 'editor', projects: ['shop'], seesContent: false });
-    const make = (path: string, body: unknown): Promise<Answer> =>
-      ask(`/api/v1/projects/shop/${path}`, { method: 'POST', headers: editor.headers, body });
-    t.match(await make('tokens', { sees_content: true }), { status: 403 });
-    const token = await make('tokens', { label: 'grafana' });
-    t.match(token, { status: 201, json: { token: /^slr_/u } });
-    const key = await make('keys', { environment: 'production' });
-    t.match(key, { status: 201, json: { key: /^slc_/u } });
-    const lists = await Promise.all(
-      ['tokens', 'keys'].map((path) => ask(`/api/v1/projects/shop/${path}`, { headers: editor.headers })),
-    );
-    const shown = lists.map(({ text }) => text).join('') + JSON.stringify(console.daemon.log);
-    for (const secret of [token.json.token, key.json.key]) t.notMatch(shown, secret.slice(0, 30));
-    t.match(lists[0]?.json.items.at(-1), { label: 'grafana', revocable: true });
-    t.match(lists[0]?.json.items[0], { revocable: false });
-    const foreign = await ask(`/api/v1/projects/shop/tokens/${lists[0]?.json.items[0].public_id}`, {
-      method: 'DELETE',
-      headers: editor.headers,
-    });
-    t.equal(foreign.status, 403, 'an editor revokes only their own');
-  });
+  t.test(
+    'S14, S24: keys and tokens are shown once; a person without content cannot make a token with content',
+    async (t) => {
+      const editor = await console.logIn({ name: 'editor', role: 'editor', projects: ['shop'], seesContent: false });
+      const make = (path: string, body: unknown): Promise<Answer> =>
+        ask(`/api/v1/projects/shop/${path}`, { method: 'POST', headers: editor.headers, body });
+      t.match(await make('tokens', { sees_content: true }), { status: 403 });
+      const token = await make('tokens', { label: 'grafana' });
+      t.match(token, { status: 201, json: { token: /^slr_/u } });
+      const key = await make('keys', { environment: 'production' });
+      t.match(key, { status: 201, json: { key: /^slc_/u } });
+      const lists = await Promise.all(
+        ['tokens', 'keys'].map((path) => ask(`/api/v1/projects/shop/${path}`, { headers: editor.headers })),
+      );
+      const shown = lists.map(({ text }) => text).join('') + JSON.stringify(console.daemon.log);
+      for (const secret of [token.json.token, key.json.key]) t.notMatch(shown, secret.slice(0, 30));
+      t.match(lists[0]?.json.items.at(-1), { label: 'grafana', revocable: true });
+      t.match(lists[0]?.json.items[0], { revocable: false });
+      const foreign = await ask(`/api/v1/projects/shop/tokens/${lists[0]?.json.items[0].public_id}`, {
+        method: 'DELETE',
+        headers: editor.headers,
+      });
+      t.equal(foreign.status, 403, 'an editor revokes only their own');
+    },
+  );
 
   t.test('S15, S16: the headers of all kinds of answers', async (t) => {
     const answers: readonly (readonly [string, Answer])[] = [
@@ -291,7 +294,7 @@ t.test('the rules of the console', async (t) => {
     t.equal((await ask('/package.json')).status, 404);
   });
 
-  t.test('S20: a person without the right to content is told so', async (t) => {
+  t.test('S20: a person without the right to content gets a message that says so', async (t) => {
     const blind = await console.logIn({ name: 'blind', seesContent: false });
     t.match(await ask(ME, { headers: blind.headers }), { json: { sees_content: false } });
   });

@@ -51,7 +51,7 @@ t.test('a request that was retried for too long is given up, by default never', 
   t.equal(nextAttempt({ ...OPTIONS, enabled: false }, FAILURE, 0.5), null);
 });
 
-t.test('Retry-After is seconds or a date; anything else is nothing', async (t) => {
+t.test('Retry-After is seconds or a date; anything else is ignored', async (t) => {
   const now = Date.parse('2026-01-01T00:00:00Z');
   t.equal(parseRetryAfter('120', now), 120000);
   t.equal(parseRetryAfter(' 0 ', now), 0);

@@ -7,7 +7,7 @@ import { within } from '../../../src/extensions/postgres/time-limit.ts';
 const failure = (message: string, code?: string): Error =>
   Object.assign(new Error(message), code === undefined ? {} : { code });
 
-t.test('a failure tells whether the database is unavailable', async (t) => {
+t.test('a failure shows whether the database is unavailable', async (t) => {
   const cases = {
     unavailable: [
       failure('connect ECONNREFUSED', 'ECONNREFUSED'),

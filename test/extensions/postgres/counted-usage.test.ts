@@ -316,7 +316,7 @@ t.test('calls and sums of known senders count once', async (t) => {
   }
 });
 
-t.test('the view knows what the dialects say about reports of one call', async (t) => {
+t.test('the view has what the dialects state about reports of one call', async (t) => {
   const view = await readViews();
   const both = DIALECTS.filter(({ logsRepeatSpans }) => logsRepeatSpans === true).map(({ id }) => `'${id}'`);
   t.match(view, `s.dialect IN (${both.sort().join(', ')})`);

@@ -105,7 +105,7 @@ t.test('people of the console', async (t) => {
     );
   });
 
-  t.test('a deleted trace is gone when it is answered', async (t) => {
+  t.test('a trace is deleted before the answer is sent', async (t) => {
     const id = 'ab'.repeat(16);
     await database.query(
       `INSERT INTO sluice.traces (trace_id, project, environment, first_ns, last_ns) VALUES (decode($1, 'hex'), 'shop', 'x', 1, 2)`,

@@ -157,7 +157,7 @@ t.test('the reader', async (t) => {
     t.ok(await becomesActive(0));
   });
 
-  t.test('without a database the reason is told', async (t) => {
+  t.test('without a database the reason is reported', async (t) => {
     const reader = open({ url: 'postgres://nobody@127.0.0.1:1/none' });
     t.equal(await reasonOf(reader.query('SELECT 1')), 'unavailable');
   });

@@ -66,7 +66,7 @@ t.test('groups that fail together cause one hold', async (t) => {
   t.ok(await until(() => watch.healthy), 'a successful commit ends it at once');
 });
 
-t.test('an observed reason needs no hold once it has passed', async (t) => {
+t.test('an observed reason needs no hold once it has ended', async (t) => {
   const { state, watch } = scene(t);
   await watch.start();
   state.writable = false;

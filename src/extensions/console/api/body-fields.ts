@@ -70,6 +70,6 @@ export function timeIn(body: Body, field: string): Date | null {
   if (text === null) return null;
   const time = new Date(parseMoment(text));
   if (!/^\d{4}-\d\d-\d\dT/u.test(text) || Number.isNaN(time.getTime()))
-    throw wrong(field, 'a time as 2026-11-20T14:05:09Z');
+    throw wrong(field, 'a time such as 2026-11-20T14:05:09Z');
   return time;
 }

@@ -1,6 +1,6 @@
 /**
- * What PostgreSQL may not have of an answer: earlier days may be archived, and records may be in objects only. A
- * process that reads them gives the whole answer then; otherwise the answer says from which time on it is complete.
+ * What PostgreSQL may not have of an answer: earlier days may be archived, and records may be in objects only. Then a
+ * process that reads them gives the whole answer, or the answer says from which time on it is complete.
  */
 import { dayOfNs, MAY_MISS, WAITING_PARTS } from '../../../component/archived-day.ts';
 import { LATEST_NS } from '../../../component/moment.ts';
@@ -12,9 +12,9 @@ const NS_PER_MS = 1_000_000n;
 const DAY_NS = 86_400_000_000_000n;
 /** Clocks may be ahead. */
 const AHEAD_NS = DAY_NS;
-/** Of a question without a range: how far back its archived days are read. */
+/** How far back archived days are read for a request without a range. */
 const RECENT_NS = 7n * DAY_NS;
-/** PostgreSQL answers alone then, if the request does not ask for archived days. */
+/** After these errors PostgreSQL answers alone, unless the request asks for archived days. */
 const UNREADABLE: ReadonlySet<ConsoleErrorCode> = new Set(['archive_unavailable', 'busy', 'took_too_long']);
 
 /**
@@ -44,19 +44,22 @@ export interface Reach {
   readonly completeness: Completeness;
 }
 
-/** What a question reads. */
+/** What a request reads. */
 export interface Reading extends Range, Pick<ArchivedDays, 'of' | 'isDetailed' | 'conversation'> {
   /** Whether PostgreSQL, which has all from this time on, has enough for the answer. */
   isEnough?(completeFrom: bigint): boolean;
 }
 
-/** The parameter `archived` decides; without it archived days are read when they are needed and can be read. */
+/** The parameter `archived` decides. Without it, archived days are read when they are needed and can be read. */
 export async function reachOf(context: RequestContext, reading: Reading): Promise<Reach> {
   const asked = wordOf(context, 'archived', ['auto', 'true', 'false']);
   return askedReach(context, reading, asked);
 }
 
-/** Of the APIs of others, whose answers cannot say what is missing: archived days that are needed must be read. */
+/**
+ * For the APIs of Tempo and Jaeger. Their answers cannot say what is missing, so archived days that are needed must be
+ * read.
+ */
 export const neededReach = (context: RequestContext, reading: Reading): Promise<Reach> =>
   askedReach(context, reading, 'needed');
 
@@ -93,14 +96,14 @@ async function completenessOf(context: RequestContext, reading: Reading): Promis
   return ns === null ? {} : { complete_from: String(ns) };
 }
 
-/** Without a beginning, a question that has no pages is for recent days. */
+/** A request without pages and without a beginning is for recent days. */
 function rangeOf({ now }: RequestContext, { of, from, until, isEnough }: Reading) {
   const nowNs = BigInt(now()) * NS_PER_MS;
   const first = from <= 0n && isEnough === undefined ? nowNs - RECENT_NS : from;
   return { of, from: first < 0n ? 0n : first, until: until > LATEST_NS ? LATEST_NS : until };
 }
 
-/** A range up to now ends alike for all questions, so that one process answers them. */
+/** All ranges up to now get the same end, so that one process answers their requests. */
 function daysOf(context: RequestContext, reading: Reading): ArchivedDays {
   const { of, from, until } = rangeOf(context, reading);
   const { isDetailed, conversation } = reading;
@@ -110,7 +113,7 @@ function daysOf(context: RequestContext, reading: Reading): ArchivedDays {
   return { of, project, from, until: until < nowNs ? until : nowNs + AHEAD_NS, isDetailed, ...named };
 }
 
-/** Traces before the archived days that were read may be there with a part of their records. */
+/** Traces before the archived days that were read may have only a part of their records. */
 export const wholeFrom = ({ archivedFrom }: RequestContext, { from, until }: Range): Range => ({
   from: archivedFrom !== null && archivedFrom > from ? archivedFrom : from,
   until,

@@ -1,6 +1,6 @@
 /**
- * `GET …/conversations`, by their newest trace, or log record if no span names them; `…/{conversation}/turns`: one of
- * them, from the newest.
+ * `GET …/conversations`, in order of their newest trace, or newest log record if no span names them;
+ * `…/{conversation}/turns`: the turns of one, newest first.
  */
 import { ConsoleError } from '../errors.ts';
 import type { Conditions } from '../filter/compile.ts';
@@ -24,7 +24,7 @@ const ENOUGH_MS = 1500;
 const FIRST_WORDS = 400;
 const TURNS = 20;
 const STEPS = 100;
-/** A conversation with its first record so long after an archived day has none on that day. */
+/** A conversation whose first record is this long after an archived day has no record on that day. */
 const NEAR_NS = 86_400_000_000_000n;
 /** The position of a log record has no trace. */
 const isTraceIdOrNone: PartCheck = (part) => part === '' || isTraceId(part);
@@ -33,7 +33,7 @@ const isTraceIdOrNone: PartCheck = (part) => part === '' || isTraceId(part);
 const spansIn = (conversation: string): string =>
   `s.project = $1::text AND left(s.conversation_id, 128) = left(${conversation}, 128) AND s.conversation_id = ${conversation}`;
 
-/** A page of one conversation has the id in its address, so longer ones have none. */
+/** The address of a conversation's page has the id, so conversations with longer ids have no page. */
 const isListed = (id: string): string => `${id} IS NOT NULL AND length(${id}) <= ${LONGEST_NAME}`;
 
 /** A `ConversationRow` of a relation `n` with the column `conversation_id`. */

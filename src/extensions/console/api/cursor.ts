@@ -1,4 +1,4 @@
-/** Positions in a list, as opaque texts. A cursor belongs to one question: with another filter it is refused. */
+/** Positions in a list, as opaque texts. A cursor belongs to one list: with another filter it is refused. */
 import { createHash } from 'node:crypto';
 import { LATEST_NS } from '../../../component/moment.ts';
 import { ConsoleError } from '../errors.ts';
@@ -49,7 +49,7 @@ const hashOf = (question: readonly string[]): string =>
 /** Nanoseconds that a column can hold. Anyone can write a cursor, so its numbers are checked too. */
 export const isStoredTime: PartCheck = (part) => /^\d{1,19}$/u.test(part) && BigInt(part) <= LATEST_NS;
 export const isTraceId: PartCheck = (part) => /^[0-9a-f]{32}$/u.test(part);
-/** How many rows of one time were passed. */
+/** How many rows of that time were returned already. */
 export const isCount: PartCheck = (part) => /^\d{1,9}$/u.test(part);
 
 /** The place of a span within its trace. */

@@ -52,7 +52,7 @@ export const exportRows = readRoute(`${PROJECT}/export`, async (context): Promis
   };
 });
 
-/** A file cannot say what it does not have. */
+/** A file cannot say what it lacks. */
 const unreadable = (message: string): ConsoleError =>
   new ConsoleError('archive_unavailable', { message, hint: '`sluice export` writes what can be read.' });
 

@@ -11,7 +11,7 @@ const SAMPLE = 20_000;
 const HEAVY_SAMPLE = 2000;
 const VALUES = 50;
 const LONGEST_VALUE = 256;
-/** Ranges that differ by less have the same kept answer. */
+/** Ranges that differ by less share a cached answer. */
 const KEY_NS = 10_000_000_000n;
 
 const COLUMNS: Readonly<Record<string, string>> = {

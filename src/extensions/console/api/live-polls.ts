@@ -1,5 +1,5 @@
 /**
- * Polls for live streams: one a project while it has listeners. A poll asks which traces are new or got spans; each
+ * Polls for live streams: one for each project that has listeners. A poll asks which traces are new or got spans; each
  * listener then reads the rows of those that match its filter.
  */
 import type { RequestReader } from '../server/route.ts';
@@ -7,10 +7,13 @@ import type { RequestReader } from '../server/route.ts';
 const POLL_MS = 1000;
 /** Rows are stamped before they can be seen, so each poll looks back this far and omits what it reported before. */
 const LOOK_BACK_MS = 10_000;
-/** Of the newest spans; a span of long ago that arrives now is seen at the next reload of the page. */
+/**
+ * The number of the newest spans that are read. A span with an old start that arrives now is shown after the next
+ * reload of the page.
+ */
 const NEWEST_SPANS = 5000;
 const MAX_TRACES = 500;
-/** Of a listener that reads slowly; older ones are counted. */
+/** The most changes that wait for a slow listener. Older ones are only counted. */
 const MAX_PENDING = 1000;
 /** A listener that was away for longer, or during too many changes, is told of a gap. */
 const LONGEST_ABSENCE_MS = 600_000;
@@ -18,7 +21,7 @@ const LONGEST_ABSENCE_MS = 600_000;
 /** Traces that have changed, and the database's time up to which changes are known, in Unix milliseconds. */
 export interface Changes {
   readonly traces: readonly Buffer[];
-  /** How many older traces were left out, as the listener did not read for long. */
+  /** How many older traces were left out because the listener read slowly. */
   readonly left: number;
   readonly watermark: number;
   /** The listener was away, and what has changed in the meantime is not known. */

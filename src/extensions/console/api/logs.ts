@@ -125,7 +125,10 @@ export function logsByTime({ project, lowest, highest, conditions = 'true', most
   return `((${timed}) UNION ALL (${half(TIME, 'l.time_unix_nano IS NULL')}))`;
 }
 
-/** `place`: project, lowest time, time of the position, records passed at it, size of the slice, and limit. */
+/**
+ * `place`: project, lowest time, time of the position, number of records of that time that were returned already, size
+ * of the slice, and limit.
+ */
 function logSlice(row: string, conditions: string, place: (at: number) => string): string {
   return `
   WITH slice AS MATERIALIZED (

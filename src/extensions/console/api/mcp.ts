@@ -1,7 +1,7 @@
 /** `POST /mcp`: tools for coding agents, by the Model Context Protocol. */
 import { EMPTY, jsonText, questionRoute, type Route } from '../server/route.ts';
 
-/** What the protocol reads, besides its own headers. */
+/** The headers that the protocol reads besides its own. */
 const HEADERS: ReadonlySet<string> = new Set(['accept', 'content-type']);
 const OWN_HEADERS = 'mcp-';
 

@@ -1,8 +1,8 @@
 /**
- * `GET …/metrics/series`: one metric over time, in points of an interval. Points of senders become one form:
- * a level (gauges, and sums that also fall), a count (monotonic sums, as increases), or a distribution (histograms,
- * with quantiles). Cumulative values become increases against the point before of the same stream; a stream that
- * began anew counts from zero.
+ * `GET …/metrics/series`: one metric over time, in points of an interval. Points of senders become one form: a level
+ * (gauges, and sums that also fall), a count (monotonic sums, as increases), or a distribution (histograms, with
+ * quantiles). Cumulative values become increases since the previous point of their stream. A stream that restarted
+ * counts from zero.
  */
 import { ConsoleError } from '../errors.ts';
 import { reachOf, withCompleteness } from './completeness.ts';
@@ -24,7 +24,7 @@ const LONGEST_KEY = 256;
 const LONGEST_ATTRIBUTES = 4096;
 /** Points before the range that only show where a cumulative value began. */
 const LOOK_BACK_NS = 600_000_000_000n;
-/** Larger values could not be added up; with infinities and NaN they are left out. */
+/** The sum of larger values could overflow. They are left out, as infinities and NaN are. */
 const LARGEST = '1e290';
 /** Smaller values are zero: PostgreSQL refuses a quotient that no double can hold. */
 const SMALLEST = '1e-240';

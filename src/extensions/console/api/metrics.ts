@@ -4,7 +4,7 @@ import { reachOf, withCompleteness } from './completeness.ts';
 import { END_NS } from './question.ts';
 import { nameText } from './texts.ts';
 
-/** Each name is one look into the index. */
+/** Each name costs one index lookup. */
 const MAX_NAMES = 1000;
 
 /** The index begins with the first 128 characters of the name: each step goes to the next such beginning. */

@@ -33,10 +33,10 @@ export function rangeOf(context: RequestContext): Range {
   return { from, until };
 }
 
-/** By so much a range up to now may be longer than allowed. */
+/** A range up to now may be this much longer than allowed. */
 const LATE_NS = 300_000_000_000n;
 
-/** As `rangeOf`, for questions whose cost grows with the range. */
+/** As `rangeOf`, for requests whose cost grows with the range. */
 export function boundedRangeOf(
   context: RequestContext,
   { days, defaultMs }: { readonly days: number; readonly defaultMs: number },

@@ -1,7 +1,7 @@
-/** Answers that are given again for some seconds. */
+/** Answers that are cached for some seconds. */
 
 const KEPT_MS = 10_000;
-/** Beyond this the oldest is forgotten. */
+/** The most answers. Beyond it the oldest is removed. */
 const MAX_ANSWERS = 200;
 
 interface RecentAnswer {

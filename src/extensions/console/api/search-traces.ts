@@ -1,6 +1,6 @@
 /**
- * The bounded search for traces. It looks at slices of the newest traces until it has found enough, the range ends, or
- * the time for one answer is over; the position after the last slice continues it.
+ * The bounded search for traces. It reads slices of the newest traces until it has found enough, the range ends, or the
+ * time for one answer is used up. The next search continues after the last slice.
  */
 import type { RequestReader } from '../server/route.ts';
 import type { Conditions } from '../filter/compile.ts';
@@ -83,7 +83,7 @@ export async function searchTraces(reader: RequestReader, search: TraceSearch): 
 
 interface SliceBounds {
   readonly position: TracePosition;
-  /** How many traces are looked at. */
+  /** How many traces are read. */
   readonly size: number;
   /** How many may be found. */
   readonly wanted: number;
@@ -92,7 +92,7 @@ interface SliceBounds {
 interface Slice {
   readonly ids: readonly Buffer[];
   readonly examined: number;
-  /** The last trace that was looked at; null: none was left. */
+  /** The last trace that was read; null: none was left. */
   readonly last: TracePosition | null;
   readonly isEnd: boolean;
 }

@@ -502,7 +502,7 @@ export interface MetricSeriesAnswer extends PartOfRange {
   readonly reached: Nanoseconds | null;
   /** Whether there are more points than were read. */
   readonly cut: boolean;
-  /** How often a cumulative value began anew. */
+  /** How often a cumulative value restarted. */
   readonly resets: number;
   readonly series_count: number;
   /** Content. Names of attributes by which the series can be grouped. */

@@ -20,7 +20,7 @@ const RESOURCE = 'coalesce(s.resource, (SELECT r.body FROM sluice.resources r WH
 const ofScope = (column: string): string =>
   `coalesce(s.scope_${column}, (SELECT c.${column} FROM sluice.scopes c WHERE c.id = s.scope_id))`;
 
-/** Columns that an answer has in a form of its own, or not at all. */
+/** Columns that an answer has in another form, or not at all. */
 const OTHERS: ReadonlySet<string> = new Set([
   ...CONTENT_COLUMNS,
   ...SOURCE_COLUMNS.map(({ name }) => name),

@@ -1,6 +1,6 @@
 /**
- * `GET …/traces/{trace}/spans`: the spans of a trace as slim rows, NDJSON. The database writes the rows; here only the
- * words get their numbers in the dictionaries, and parents their row numbers.
+ * `GET …/traces/{trace}/spans`: the spans of a trace as slim rows, NDJSON. The database writes the rows; this code only
+ * numbers words in the dictionaries, and parents by their rows.
  */
 import { ConsoleError } from '../errors.ts';
 import { Parameters } from '../filter/parameters.ts';
@@ -39,7 +39,7 @@ interface Statement {
   readonly values: readonly unknown[];
 }
 
-/** The usage that counts is computed once for the trace. */
+/** Computes once for the trace which usage counts. */
 export const COUNTED = (views: string): string =>
   `counted AS MATERIALIZED (
     SELECT DISTINCT c.signal, c.span_id FROM ${views}.trace_usage_of($1::text, ARRAY[$2::bytea]) c WHERE c.signal = 'span')`;
@@ -88,7 +88,7 @@ function underOf({ query }: RequestContext, parameters: Parameters): string | nu
     WHERE ${IN_TRACE} AND b.depth < ${depth}::int4), `;
 }
 
-/** The position where the part before ended: start and id of its last row. */
+/** The end of the previous part: start and id of its last row. */
 function afterOf({ query }: RequestContext, parameters: Parameters): readonly string[] {
   const place = readSpanPlace(query.get('after'));
   if (place === null) return [];

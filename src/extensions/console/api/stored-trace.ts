@@ -13,7 +13,7 @@ export interface StoredTrace {
   readonly lastNs: string | null;
 }
 
-/** The trace of the path. One of another project is answered like one that is not there. */
+/** The trace of the path. A trace of another project is 404, as one that does not exist. */
 export async function findTrace(context: RequestContext, id: Buffer = traceIdOf(context)): Promise<StoredTrace> {
   const [row] = await context.reader.query(
     `SELECT environment, first_ns, last_ns FROM sluice.traces WHERE trace_id = $1::bytea AND project = $2::text`,

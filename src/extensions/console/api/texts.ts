@@ -7,7 +7,7 @@ export const LONGEST_NAME = 1024;
 /** A name or an id of a list. */
 export const nameText = (expression: string): string => `left(${expression}, ${LONGEST_NAME})`;
 
-/** The reasons of a record, unless a sender wrote very many. */
+/** The finish reasons of a record, unless a sender wrote very many. */
 export const finishReasons = (alias: string): string =>
   `CASE WHEN length(${alias}.finish_reasons::text) <= ${LONGEST_NAME} THEN ${alias}.finish_reasons END`;
 
@@ -26,6 +26,6 @@ export const textJson = (expression: string, most: number | string): string =>
   `CASE WHEN ${expression} IS NOT NULL THEN json_build_object('text', left(${expression}, ${most}), 'length', length(${expression}),
     'cut', length(${expression}) > ${most}) END`;
 
-/** The content columns of a row that are there, as an object of `Text`. */
+/** The content columns of a row that are not null, as an object of `Text`. */
 export const contentJson = (alias: string, most: number | string): string =>
   `json_strip_nulls(json_build_object(${CONTENT_COLUMNS.map((field) => `'${field}', ${textJson(`${alias}.${field}`, most)}`).join(', ')}))`;

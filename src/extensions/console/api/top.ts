@@ -7,7 +7,7 @@ import { readTraceRows } from './trace-rows.ts';
 
 const HIGHEST_LIMIT = 100;
 const DAY_MS = 86_400_000;
-/** How many days can be asked for: usage is found by an index of its own, the others read every span. */
+/** The longest range. Usage has an index of its own; the other orders read every span. */
 const DAYS: Readonly<Record<TopMeasure, number>> = { cost: 31, tokens: 31, duration: 1, errors: 1 };
 
 const ofUsage = (views: string, column: string): string => `

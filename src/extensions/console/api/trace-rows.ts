@@ -15,7 +15,7 @@ const startOfFirst = (column: string): string =>
 
 /**
  * Common table expressions: `counted`, the usage that counts of these traces of the project `$1`, and `used`, its sums
- * by trace. All traces of a question are given at once: many traces may share the id of one response, and each would
+ * by trace. All traces of a request are given at once: many traces may share the id of one response, and each would
  * read the records of all. Only the columns that are read are kept.
  */
 export const countedUsage = (views: string, ids: string): string =>

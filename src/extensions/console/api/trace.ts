@@ -20,7 +20,7 @@ const MODELS = `
       count(*) FILTER (WHERE c.total_cost IS NULL) AS unpriced_count
     FROM counted c GROUP BY 1, 2 ORDER BY sum(c.total_cost) DESC NULLS LAST, count(*) DESC LIMIT ${SHOWN_MODELS}) m`;
 
-/** The usage that counts is computed once for the sums and the models. */
+/** Computes once, for the sums and the models, which usage counts. */
 const header = (views: string): string => `
   WITH ${countedUsage(views, 'ARRAY[$2::bytea]')}
   SELECT (json_build_object(${TRACE_MEMBERS}, 'project', t.project,

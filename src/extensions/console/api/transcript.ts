@@ -90,7 +90,7 @@ export class Transcript {
   }
 }
 
-/** The first and the last blocks that fit: a trace begins with the question and ends with the answer. */
+/** The first and the last blocks that fit, because a trace begins with the prompt and ends with the answer. */
 function fitting(blocks: readonly string[], room: number): readonly string[] {
   let left = room - END_ROOM;
   const [first, last]: [string[], string[]] = [[], []];

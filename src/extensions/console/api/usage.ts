@@ -37,7 +37,7 @@ const KEYS: Readonly<Record<UsageGroup, readonly string[]>> = {
   environment: ['environment'],
 };
 
-/** A call that names none has the one of a span above it. */
+/** A call without a value of its own has that of a span above it. */
 const OWNED = ['user_id', 'conversation_id', 'agent_name'];
 const SUMS = [
   'input_tokens',
@@ -87,7 +87,7 @@ interface Statement {
 
 type Rows = readonly Found[];
 
-/** At the same time where there is a connection for each. Otherwise one after the other. */
+/** At the same time if there is a connection for each, else one after the other. */
 async function askBoth(reader: RequestReader, one: Statement, other: Statement): Promise<readonly [Rows, Rows]> {
   const first = reader.query(one.text, one.values);
   const second = reader.query(other.text, other.values).catch(async (error: unknown) => {
@@ -127,7 +127,7 @@ function figuresQuestion(context: RequestContext, { keys, range, interval }: Fig
   const ofPoint = interval === null ? 'false' : 'GROUPING(point) = 0';
   const ofKey = keys.length === 0 ? 'false' : 'GROUPING(rank) = 0';
   const byKey = keys.length === 0 ? '' : `PARTITION BY ${keys.join(', ')}`;
-  // To find the owners of calls takes several times as long. Without need, those that calls name are counted.
+  // Finding the values of spans above takes several times as long, so it is done only where it is needed.
   const owned = OWNED.filter((column) => keys.includes(column) || conditions.includes(`u.${column}`));
   const source = callsOf(context, { range, keys, owned, conditions, parameters });
   const text = `

@@ -28,7 +28,7 @@ export interface Arrival {
 
 interface AuthenticationParts {
   readonly options: AuthOptions;
-  /** Whether anyone may see content. */
+  /** Whether every reader may see content. */
   readonly content: boolean;
   readonly people: People;
   readonly cookie: SessionCookie;
@@ -135,7 +135,7 @@ export class Authentication {
   }
 }
 
-/** Of `Bearer` or the password of `Basic`. Empty when it has neither form. */
+/** The token of `Bearer`, or the password of `Basic`. Empty when it has neither form. */
 function tokenIn(authorization: string): string {
   const bearer = BEARER.exec(authorization)?.[1];
   if (bearer !== undefined) return bearer;

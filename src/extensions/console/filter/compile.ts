@@ -32,7 +32,7 @@ export interface Conditions {
 
 /** Throws a `FilterError` for a field that the target does not have, or that needs the right to content. */
 export function compileFilter({ terms }: Filter, options: CompileOptions): Conditions {
-  // A lone term is met by the span that names the value.
+  // A single term is met by the span that names the value.
   const ofRow = terms.filter(({ field }) => placeOf(field, options.target) === 'row');
   const inherits = options.target === 'span' && ofRow.length > 1;
   const conditions = terms.map((term) => ({

@@ -35,9 +35,12 @@ export interface Field {
   readonly isContent?: boolean;
   /** An expression for each target that has the field; for `search` and `error` a list of expressions. */
   readonly sql: Readonly<Partial<Record<Target, string | readonly string[]>>>;
-  /** Of a span, with the value of a span above it. It takes longer, and differs only beside other conditions. */
+  /**
+   * The value of a span, else that of a span above it. It takes longer, and makes a difference only with other
+   * conditions.
+   */
   readonly inherited?: string;
-  /** Of the trace `t` and not of a span. `sum`: computed from all spans of the trace. */
+  /** A condition on the trace `t`, not on a span. `sum`: computed from all spans of the trace. */
   readonly onTrace?: 'column' | 'sum';
 }
 
@@ -135,7 +138,7 @@ const ALL: readonly Field[] = [
   spanOnly('kind', 'kind', 'internal, server, client, producer or consumer'),
   spanOnly('status', 'status', 'unset, ok or error'),
   recorded('category', 'category', 'model_call, tool_step, retrieval, embedding, agent, workflow'),
-  recorded('operation', 'operation', 'the operation, as chat'),
+  recorded('operation', 'operation', 'the operation, such as chat'),
   everywhere('provider', 'provider', 'the provider of the model'),
   {
     name: 'model',
@@ -164,7 +167,7 @@ const ALL: readonly Field[] = [
   {
     name: 'severity',
     kind: 'text',
-    about: 'the severity of a log record, as ERROR',
+    about: 'the severity of a log record, such as ERROR',
     sql: { log: 'upper(l.severity_text)' },
   },
   {
@@ -185,7 +188,7 @@ const ALL: readonly Field[] = [
   {
     name: 'duration',
     kind: 'duration_ns',
-    about: 'the duration of a span, as 2s or 150ms',
+    about: 'the duration of a span, such as 2s or 150ms',
     sql: { span: 's.duration_ns' },
   },
   {
@@ -218,14 +221,14 @@ const ALL: readonly Field[] = [
   {
     name: 'attr.',
     kind: 'json',
-    about: 'an attribute, as attr.http.route:/chat',
+    about: 'an attribute, such as attr.http.route:/chat',
     isContent: true,
     sql: { span: 's.attributes', log: 'l.attributes' },
   },
   {
     name: 'resource.',
     kind: 'json',
-    about: 'an attribute of the resource, as resource.host.name:web-1',
+    about: 'an attribute of the resource, such as resource.host.name:web-1',
     sql: {
       span: 'coalesce(s.resource, (SELECT r.body FROM sluice.resources r WHERE r.id = s.resource_id))',
       log: 'coalesce(l.resource, (SELECT r.body FROM sluice.resources r WHERE r.id = l.resource_id))',

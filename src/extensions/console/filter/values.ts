@@ -28,18 +28,23 @@ const RULES: Readonly<Record<FieldKind, Rule>> = {
     accepts: (text) => /^[0-9a-f]{16}$/iu.test(text),
     form: '16 hexadecimal digits',
   },
-  number: { operators: ORDER_OPERATORS, takesPrefix: false, accepts: isAmount, form: 'a number as 0.05, 1200 or 3k' },
+  number: {
+    operators: ORDER_OPERATORS,
+    takesPrefix: false,
+    accepts: isAmount,
+    form: 'a number such as 0.05, 1200 or 3k',
+  },
   duration_ns: {
     operators: ORDER_OPERATORS,
     takesPrefix: false,
     accepts: isDuration,
-    form: 'a duration as 2s or 150ms',
+    form: 'a duration such as 2s or 150ms',
   },
   duration_ms: {
     operators: ORDER_OPERATORS,
     takesPrefix: false,
     accepts: isDuration,
-    form: 'a duration as 2s or 150ms',
+    form: 'a duration such as 2s or 150ms',
   },
   json: { operators: [...ORDER_OPERATORS, '~'], takesPrefix: true, form: 'a text or a number' },
   search: { operators: TEXT_OPERATORS, takesPrefix: false, accepts: (text) => text !== '', form: 'a text' },
@@ -57,7 +62,7 @@ export function checkTerm({ field, operator, values, at }: Term): void {
     throw new FilterError(`"${field.name}" cannot be compared by ${operator}`, at, rule.operators.join(' '));
   for (const value of values) checkValue(value, rule, operator);
   const wrong = values.find(({ text }) => kind === 'json' && isOrder(operator) && !isPlainNumber(text));
-  if (wrong !== undefined) throw new FilterError(`"${wrong.text}" is no number`, wrong.at, 'a number as 0.05');
+  if (wrong !== undefined) throw new FilterError(`"${wrong.text}" is no number`, wrong.at, 'a number such as 0.05');
 }
 
 function checkValue(value: FilterValue, rule: Rule, operator: Operator): void {

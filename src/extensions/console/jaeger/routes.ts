@@ -1,6 +1,6 @@
 /**
- * A subset of Jaeger's API below `/jaeger`: what Grafana's data source asks, and what Jaeger UI asks. The older API
- * gives whole traces, the one of version 3 summaries and OTLP.
+ * A subset of Jaeger's API below `/jaeger`: the requests of Grafana's data source and of Jaeger UI. The older API
+ * returns whole traces; version 3 returns summaries and OTLP.
  */
 import { parseExact } from '../../../pdata/exact-json.ts';
 import { neededReach, wholeFrom } from '../api/completeness.ts';
@@ -20,7 +20,7 @@ import { spansWithin, type SpanLimits, traceText } from './stored-spans.ts';
 /** The older search gives whole traces. */
 const SEARCH_TRACES = 20;
 const SEARCH_LIMITS: SpanLimits = { spans: 1000, characters: 4 * 1024 * 1024, withContent: false };
-/** Of the texts of all traces. Further traces are left out. */
+/** The limit of the texts of all traces. Further traces are left out. */
 const SEARCH_CHARACTERS = 32 * 1024 * 1024;
 const TRACE_LIMITS: SpanLimits = { spans: 20_000, characters: 32 * 1024 * 1024, withContent: true };
 const SUMMARIES = 200;

@@ -66,7 +66,9 @@ interface Tag {
 /** Some spans of a trace as JSON texts. */
 export interface JaegerSpans {
   readonly spans: readonly string[];
-  /** By the id that the spans name, which follows from the resource: parts with the same one name the same process. */
+  /**
+   * By the id that the spans name. It is made from the resource, so parts with the same resource name the same process.
+   */
   readonly processes: ReadonlyMap<string, string>;
 }
 
@@ -153,7 +155,7 @@ function spanOf(span: OtlpSpan, scope: Scope, processID: string): object {
   };
 }
 
-/** What OTLP has fields for, and Jaeger tags. */
+/** What OTLP has as fields and Jaeger has as tags. */
 function fieldTags({ kind = 0, status = {}, traceState = '' }: OtlpSpan, scope: Scope): readonly Tag[] {
   const code = STATUSES[status.code ?? 0] ?? '';
   const texts = [

@@ -5,7 +5,7 @@ import { spansOf } from '../api/trace-rows.ts';
 import type { RequestContext } from '../server/route.ts';
 import { UNKNOWN_SERVICE } from './search-question.ts';
 
-/** How many of the newest spans are looked at for names. */
+/** How many of the newest spans are read for names. */
 const SAMPLE = 50_000;
 const NAMES = 5000;
 
@@ -40,7 +40,7 @@ export async function operationsOf(
   });
 }
 
-/** Spans of each service, and spans whose parent is not there. */
+/** Spans of each service, and spans whose parent is missing. */
 const FIGURES = `
   WITH members AS MATERIALIZED (
     SELECT t.trace_id, s.span_id, s.parent_span_id, coalesce(${nameText('s.service_name')}, '${UNKNOWN_SERVICE}') AS service,

@@ -1,4 +1,4 @@
-/** The tool `get_conversation`: what was said in it, oldest turn first, each message once. */
+/** The tool `get_conversation`: its messages, oldest turn first, each once. */
 import { parseExact } from '../../../pdata/exact-json.ts';
 import type { Turns, StepRow } from '../api/shapes.ts';
 import { costOf, joined, plural, timeOf, tokensOf } from './figures.ts';

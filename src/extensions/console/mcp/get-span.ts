@@ -119,7 +119,7 @@ function contentOf(span: SpanDetail, mark: string): readonly string[] {
   for (const { source, messages } of sectionsOf(span.content ?? {}, span)) {
     let room = LONGEST_SECTION;
     const texts: string[] = [];
-    // Of a long history the last messages are new.
+    // The last messages of a long history are the new ones.
     for (const message of messages.toReversed()) {
       if (room <= 0) break;
       const { text } = cutText(messageText(message, LONGEST_PART), room);

@@ -14,7 +14,7 @@ const LONGEST_ID = 200;
 export const FROM: Argument = {
   type: 'string',
   description:
-    'The begin of the range: RFC 3339 as 2026-11-20T14:00:00Z, a time ago as -24h, or nanoseconds since 1970.',
+    'The beginning of the range: RFC 3339, such as 2026-11-20T14:00:00Z, a time ago, such as -24h, or nanoseconds since 1970.',
 };
 export const TO: Argument = { type: 'string', description: 'The end of the range, as `from`. Default: now.' };
 export const FILTER: Argument = {

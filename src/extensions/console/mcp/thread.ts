@@ -1,6 +1,6 @@
 /**
- * The thread that speaks the Model Context Protocol for the console. Loading the SDK and writing answers would hold up
- * the event loop of the daemon; the thread does both, and asks the main thread for the answers of the query API.
+ * The thread that serves the Model Context Protocol for the console. Loading the SDK and writing answers would block
+ * the event loop of the daemon, so the thread does both. It gets the answers of the query API from the main thread.
  */
 import { parentPort, Worker } from 'node:worker_threads';
 import { ConsoleError } from '../errors.ts';

@@ -9,7 +9,7 @@ export interface Api {
   get(path: string): Promise<string>;
 }
 
-/** The API refused a question. */
+/** The API refused a request. */
 export class ApiFault extends Error {
   readonly code: string;
   readonly hint: string | null;

@@ -30,7 +30,7 @@ export function toolsOf({ sql }: Pick<ToolScene, 'sql'>): readonly Tool[] {
   return sql === null ? always : [...always, querySql];
 }
 
-/** Refusals are answers, so that the model can correct its question. Rejects with a fault of the program. */
+/** Refusals are answers, so that the model can correct its request. Rejects with a fault of the program. */
 export async function callTool(
   scene: ToolScene,
   name: string,

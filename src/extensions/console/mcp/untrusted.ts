@@ -1,6 +1,6 @@
 /**
- * Texts of senders in answers that a language model reads. They are data: a name stays on one line, longer texts are
- * enclosed in marks that a sender cannot know, and characters that a person would not see become visible.
+ * Texts of senders in answers that a language model reads. They must not be taken for instructions: a name stays on one
+ * line, longer texts are enclosed in marks that a sender cannot guess, and invisible characters become visible.
  */
 import { randomBytes } from 'node:crypto';
 import { exactText } from '../../../pdata/exact-json.ts';

@@ -21,12 +21,12 @@ export const usage: Tool = {
   properties: {
     project: PROJECT_ARGUMENT,
     group: { type: 'string', enum: GROUPS, description: 'Default: model.' },
-    interval: { type: 'string', description: 'Also sums for each interval as 1h or 1d; not for group "tool".' },
+    interval: { type: 'string', description: 'Also sums for each interval, such as 1h or 1d; not for group "tool".' },
     from: FROM,
     to: TO,
     filter: {
       ...FILTER,
-      description: 'Only calls that match, as `model:gpt-5*`, `conversation:c-1`, `unpriced`, `error`.',
+      description: 'Only calls that match, such as `model:gpt-5*`, `conversation:c-1`, `unpriced`, `error`.',
     },
     environment: { type: 'string', description: 'Only this environment.' },
     limit: { type: 'integer', minimum: 1, maximum: HIGHEST_LIMIT, description: `Groups. Default: ${DEFAULT_LIMIT}.` },

@@ -1,18 +1,18 @@
-/** One process that reads archived days, and how long its snapshot answers further questions. */
+/** One process that reads archived days, and how long its snapshot answers further requests. */
 import type { CommandSession } from '../../../component/capabilities/own-commands.ts';
 import { ConsoleError } from '../errors.ts';
 
 export interface Limits {
-  /** Processes at once. */
+  /** The most processes at once. */
   readonly processes: number;
-  /** For one answer, with the start of the process. */
+  /** The time for one answer, including the start of the process. */
   readonly answerMs: number;
   readonly idleMs: number;
-  /** A process reads a snapshot, which holds back maintenance. */
+  /** The lifetime of a process. Its snapshot holds back maintenance. */
   readonly lifeMs: number;
-  /** Instead of `lifeMs` while records are in objects only: each request adds to these. */
+  /** Instead of `lifeMs` while records are in objects only, because each request adds records. */
   readonly freshMs: number;
-  /** Requests that wait until a process can begin, and how long. */
+  /** How many requests wait until a process can begin, and how long. */
   readonly waiting: number;
   readonly waitMs: number;
 }
@@ -47,7 +47,7 @@ export class ArchiveReader {
     return this.#asked === 0;
   }
 
-  /** It ended, or is to be ended. */
+  /** It has ended or is being ended. */
   get isOver(): boolean {
     return this.#abort.signal.aborted;
   }

@@ -21,12 +21,12 @@ const DAYS_COMMANDS = {
   metrics: { name: 'archived-metrics', detailed: '' },
 } as const;
 
-/** The words of the command that loads what a question needs. */
+/** The arguments of the command that loads what a request needs. */
 export type Loading = readonly string[];
 
 export const loadingOfTrace = (trace: string): Loading => [TRACE_COMMAND, trace];
 
-/** Whole days, so that a question for the same range a moment later finds the process of the first. */
+/** Whole days, so that a later request for the same range uses the same process. */
 export function loadingOfDays({ of, project, from, until, isDetailed, conversation = '' }: ArchivedDays): Loading {
   if (of === 'conversation') return [CONVERSATION_COMMAND, project, `--id=${conversation}`];
   const { name, detailed } = DAYS_COMMANDS[of];
@@ -91,10 +91,10 @@ const LAKE_STATE = `
   SELECT EXISTS (SELECT FROM ${WAITING_PARTS} p) AS has_parts,
     (SELECT max(id)::text FROM sluice.lake_jobs WHERE state = 'published') AS newest_file`;
 
-/** The sender of a question. */
+/** The sender of a request. */
 export type Asker = Pick<RequestContext, 'signal'> & { readonly reader: Pick<RequestReader, 'prepared'> };
 
-/** The trace of a request that may need the lake, else null. The APIs of others take ids without leading zeros. */
+/** The trace of a request that may need the lake, else null. Tempo and Jaeger accept ids without leading zeros. */
 export function archivedTraceOf({ route, parameters }: Match): string | null {
   const trace = parameters.get('trace');
   if (trace === undefined) return null;
@@ -108,7 +108,7 @@ export class ArchiveReaders {
   readonly #limits: Limits;
   /** By the words of their commands. */
   readonly #readers = new Map<string, ArchiveReader>();
-  /** They end after their last answer, because what they read is not current. */
+  /** Processes that end after their last answer, because what they read is not current. */
   readonly #former = new Set<ArchiveReader>();
   /** Those whose files that could not be read are in the log. */
   readonly #warned = new WeakSet<ArchiveReader>();
@@ -127,7 +127,7 @@ export class ArchiveReaders {
     return row?.['archived'] === true;
   }
 
-  /** The answer to a question for a trace. Null: it is for no trace, or PostgreSQL has all of it. */
+  /** The answer to a request for a trace. Null: it is for no trace, or PostgreSQL has all of it. */
   async answerForTrace(
     match: Match,
     project: string | null,
@@ -171,7 +171,7 @@ export class ArchiveReaders {
     this.#logger.warn({ command, archive: leftOut }, 'an answer of archived days is incomplete');
   }
 
-  /** What was read of a trace is not shown any more, and not counted. */
+  /** What was read of a trace is neither shown nor counted any more. */
   forget(trace: string): void {
     const others = `${TRACE_COMMAND} `;
     for (const [key, reader] of this.#readers)
@@ -184,7 +184,7 @@ export class ArchiveReaders {
     for (const reader of this.#former) void this.#end('', reader);
   }
 
-  /** The caller sends its request at once, because an unused process may be ended. Null: no process may begin. */
+  /** The caller must send its request at once, because an unused process may be ended. Null: no process can begin. */
   #readerOf(loading: Loading, state: LakeState): ArchiveReader | null {
     const key = loading.join(' ');
     const running = this.#readers.get(key);
@@ -242,7 +242,7 @@ export class ArchiveReaders {
     return reader;
   }
 
-  /** It answers the requests that it has, and accepts no others. */
+  /** The process answers its pending requests, and accepts no others. */
   #retire(key: string, reader: ArchiveReader): Promise<void> {
     if (reader.isUnused || reader.isOver) return this.#end(key, reader);
     this.#readers.delete(key);

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { ConsoleError } from '../errors.ts';
 
 const MAX_BODY_BYTES = 64 * 1024;
-/** Far more than any request has. A thread takes no value that is nested by the thousand. */
+/** Far more than any request needs. A value that is nested thousands of levels deep cannot be sent to a thread. */
 const MAX_DEPTH = 100;
 const JSON_TYPE = /^application\/json\s*(?:;|$)/iu;
 

@@ -2,13 +2,16 @@
 import { ReaderFailure } from '../../../component/capabilities/postgres-reader.ts';
 import { ConsoleError } from '../errors.ts';
 
-/** Queries of one caller that run at once. Further ones wait shortly, as a page asks for several things together. */
+/**
+ * Queries of one caller that run at once. Further ones wait for a short time, because a page sends several requests
+ * together.
+ */
 const QUERIES_AT_ONCE = 4;
 const WAITING_QUERIES = 16;
 const QUERY_WAIT_MS = 2000;
 const FAILURES_PER_MINUTE = 10;
 const MINUTE_MS = 60_000;
-/** Beyond this, the oldest addresses are forgotten. */
+/** The most addresses. Beyond it the oldest ones are removed. */
 const MAX_ADDRESSES = 10_000;
 
 interface Turn {
@@ -53,7 +56,7 @@ export class QueryTurns {
     });
   }
 
-  /** The turn passes to the next query that waits. */
+  /** The next waiting query gets the turn. */
   #end(caller: string): void {
     const next = this.#waiting.get(caller)?.shift();
     if (next !== undefined) {

@@ -5,7 +5,7 @@ import type { Reply, RequestContext, Route } from './route.ts';
 /** The header that Grafana's data sources can be given for a tenant. */
 const HEADER = 'x-scope-orgid';
 
-/** The reply of the handler, which gets the project; of a trace of archived days, that of the process with them. */
+/** The reply of the handler for the project. For a trace of archived days, the reply of the process that reads them. */
 export async function replyInOwnProject(context: RequestContext, handle: Route['handle']): Promise<Reply> {
   const project = await ownProjectOf(context);
   const archived = await context.archived(project);

@@ -34,7 +34,7 @@ const FILE_PATH = /^\/[^/]*\.[^/]*$/u;
 /** Fetch-Metadata of requests that come from the console itself, or from the address bar. */
 const OWN_SITE = new Set(['same-origin', 'none']);
 const STREAMS = new Set<Reply['kind']>(['lines', 'events', 'download']);
-/** A stream ends when the right to it is gone for this time. */
+/** A stream ends at most this long after the right to it was lost. */
 const RECHECK_MS = 4000;
 const HIDDEN_HEADERS = new Set(['cookie', 'authorization']);
 /** For requests without a login. */
@@ -47,7 +47,7 @@ export interface RequestParts {
   readonly router: Router;
   readonly authentication: Authentication;
   readonly logins: Logins;
-  /** Whether requests without a credential have rights, so that other sites must be kept out. */
+  /** Whether requests without a credential have rights, so that requests from other sites must be refused. */
   readonly withoutLogin: boolean;
   readonly reader: PostgresReader;
   readonly administration: AdministrationFor;
@@ -133,7 +133,7 @@ export class Requests {
       if (trace !== null) this.#parts.archived?.forget(trace);
       return reply;
     }
-    // Routes of the APIs of others find the project first.
+    // Routes of the APIs of Tempo and Jaeger find the project first.
     const reply = route.path.startsWith(API) ? await context.archived(parameters.get('project') ?? null) : null;
     return reply ?? route.handle(context);
   }
@@ -162,7 +162,7 @@ export class Requests {
       });
     if (url.length > MAX_URL_LENGTH) throw new ConsoleError('url_too_long');
     if (!url.startsWith('/')) throw new ConsoleError('request_invalid');
-    // Another site asks whether it may send a request. No answer allows it.
+    // A preflight request of another site. No answer allows it.
     if (method === 'OPTIONS') throw new ConsoleError('cross_origin');
     if (method !== 'GET' && method !== 'HEAD') this.#checkOrigin(request, host);
     const [path = '', query = ''] = splitAt(url, '?');
@@ -294,13 +294,13 @@ export class Requests {
     const answer = asConsoleError(error);
     if (answer.code === 'internal' && !leaving.signal.aborted)
       this.#parts.logger.error({ error }, 'a request to the console failed');
-    // The body has begun, or there is no one to answer: the client sees that it is cut.
+    // The body has begun, or the client has disconnected. The connection is cut, so that a client notices it.
     if (response.headersSent || leaving.signal.aborted) response.destroy();
     else sendError(response, answer, { head });
   }
 }
 
-/** The request as a question for the process that reads archived days. */
+/** The request in the form for the process that reads archived days. */
 function asking({ path, query, signal }: Exchange, { caller, headers, reader }: AskedBy) {
   const { projects, seesContent } = caller;
   return { question: { path: `${path}?${query}`, headers, projects, seesContent }, asker: { reader, signal } };

@@ -76,7 +76,7 @@ export interface RequestContext {
    * has all of it. `project`: of the trace; null: any. Rejects with a `ConsoleError`.
    */
   archived(project: string | null): Promise<Reply | null>;
-  /** As `archived`, for a question for a range of days. Null in a process that starts no others. */
+  /** As `archived`, for a request for a range of days. Null in a process that starts no others. */
   archivedDays(days: ArchivedDays): Promise<Reply | null>;
   /** The time from which on `reader` has the archived days, in nanoseconds; null: it reads PostgreSQL only. */
   readonly archivedFrom: bigint | null;
@@ -114,15 +114,15 @@ export interface LeftOutFiles {
   readonly why: string;
 }
 
-/** What a question needs of archived days. Times are in Unix nanoseconds. */
+/** What a request needs of archived days. Times are in Unix nanoseconds. */
 export interface ArchivedDays {
   readonly of: 'usage' | 'traces' | 'metrics' | 'conversation';
   readonly project: string;
   readonly from: bigint;
   readonly until: bigint;
-  /** Of usage: calls get the user, conversation or agent of spans above. Of traces: content is needed. */
+  /** For usage: calls get the user, conversation or agent of spans above. For traces: content is needed. */
   readonly isDetailed: boolean;
-  /** The id; of that kind only. All days are searched for it. */
+  /** An id, for a request for one of that kind only. It is searched on all days. */
   readonly conversation?: string;
 }
 

@@ -11,8 +11,8 @@ import { ConsoleError } from '../errors.ts';
 /** Characters that are converted within some 20 ms on the event loop. */
 const MAX_LENGTH = 524_288;
 /**
- * Values of all rows of a part. So many take up to 250 MiB. A limit of the thread's heap would not do: the engine ends
- * the whole process when one large allocation exceeds it.
+ * Values of all rows of a part. This many take up to 250 MiB. A limit on the thread's heap does not help: the engine
+ * ends the whole process when one large allocation exceeds it.
  */
 const MAX_VALUES = 300_000;
 

@@ -6,7 +6,7 @@ import { NO_STORE, SECURITY_HEADERS } from './headers.ts';
 import type { Reply, ServerEvent } from './route.ts';
 import { codingFor, type StaticFile } from './static-files.ts';
 
-/** A client that reads nothing for this time is cut. */
+/** The connection of a client that reads nothing for this time is cut. */
 const READING_TIMEOUT_MS = 30_000;
 /** Longer texts are written in pieces, so that a slow client is distinguished from one that does not read. */
 const PIECE_CHARACTERS = 64 * 1024;

@@ -8,7 +8,7 @@ import type { Comparison, Expression } from './traceql.ts';
 
 export type QueryOptions = Omit<CompileOptions, 'target'>;
 
-/** All comparisons hold on one span. Those of the trace alone are looked at once for each trace. */
+/** All comparisons must hold on one span. Those of the trace alone are checked once for each trace. */
 export function compileQuery(expression: Expression, options: QueryOptions): Conditions {
   const row = spanConditions(expression, options);
   const sums = conjuncts(expression)
@@ -89,7 +89,7 @@ function literalOf({ attribute: { words, field }, value }: Comparison): string {
     return text;
   }
   if (kind === 'name' && text !== 'true' && text !== 'false')
-    throw new FilterError(`"${text}" is no value`, at, `a text in quotes, as "${text}"`);
+    throw new FilterError(`"${text}" is no value`, at, `a text in quotes, such as "${text}"`);
   if (kind === 'duration' && field.kind !== 'duration_ns')
     throw new FilterError('a duration cannot be used here', at, 'a number or a text');
   return text;

@@ -17,7 +17,7 @@ const SPACE = /\s*/uy;
 const DURATION = /-?\d{1,15}(?:\.\d{1,9})?(?:ns|us|µs|ms|s|m|h)(?:\d{1,9}(?:\.\d{1,9})?(?:ns|us|µs|ms|s|m|h))*/uy;
 const NUMBER = /-?\d{1,15}(?:\.\d{1,9})?/uy;
 const OPERATOR = /&&|\|\||!=|!~|=~|>=|<=|[=<>!(){}|,]/uy;
-/** Letters, digits and what else attributes have in their names; a name begins with none of the others. */
+/** Letters, digits and the other characters of attribute names. A name begins with a letter, `_` or `.`. */
 const NAME = /[.\p{L}_][\p{L}\p{N}_.:/@$-]*/uy;
 const QUOTES = ['"', '`'];
 const ESCAPED: Readonly<Record<string, string>> = { '"': '"', '\\': '\\', n: '\n', r: '\r', t: '\t' };

@@ -42,7 +42,7 @@ const wantsProtobuf = ({ headers }: RequestContext): boolean =>
   /^application\/(?:x-)?protobuf\b/iu.test(headers['accept']?.trim() ?? '');
 
 interface TraceParts {
-  /** Of protobuf the messages, of JSON the members of the list, with some spans each. */
+  /** The pieces of the answer, with some spans each: messages of protobuf, or members of the JSON list. */
   readonly parts: readonly (string | Uint8Array)[];
   readonly isWhole: boolean;
 }

@@ -33,7 +33,7 @@ export function App(): JSX.Element {
   return <Known />;
 }
 
-/** Once the server has said which person reads. */
+/** Called when the server has reported which person reads. */
 function Known(): JSX.Element {
   const known = useResource('me', loadMe);
   useEffect(() => {

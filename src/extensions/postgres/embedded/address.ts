@@ -55,7 +55,10 @@ export async function chooseEndpoint(serverFolder: ServerFolder, transport: 'soc
   return { socketFolder: short, port: SOCKET_PORT };
 }
 
-/** Removes a dead server's socket and its lock. PostgreSQL would respect a lock whose process is only partly gone. */
+/**
+ * Removes the socket and the lock of a dead server. PostgreSQL would respect a lock whose process has not ended
+ * completely.
+ */
 export async function clearEndpoint({ socketFolder, port }: Endpoint): Promise<void> {
   if (socketFolder === undefined) return;
   const socket = join(socketFolder, `.s.PGSQL.${port}`);

@@ -13,7 +13,7 @@ export const COMPLETE_MARK = 'database-made';
 /** The name that earlier releases gave to files that they did not recognise. */
 const PUT_ASIDE = 'cluster.unusable-';
 const CONTROL_FILE = 'global/pg_control';
-/** Of every database, whatever it holds. */
+/** Files that every database has. */
 const PARTS = ['base', 'pg_wal', 'pg_xact', 'pg_multixact', 'postgresql.conf', 'pg_hba.conf'];
 /** The offset of `pg_control_version`: the major version times 100, when the format changed with it. */
 const CONTROL_VERSION_OFFSET = 8;
@@ -32,7 +32,7 @@ export async function clusterExists(serverFolder: ServerFolder): Promise<boolean
   const target = await stat(cluster).catch(ifAbsent);
   if (target === undefined) {
     throw new EmbeddedServerError(
-      `${cluster} is a link to a folder that is not there: mount the disk it is on, or ${RESTORE}`,
+      `${cluster} is a link to a folder that does not exist: mount the disk it is on, or ${RESTORE}`,
     );
   }
   if (!target.isDirectory()) throw foreign(cluster, 'is not a folder');
@@ -55,7 +55,7 @@ export async function checkVersion({ cluster }: ServerFolder, runtime: Runtime):
   }
   if (version !== undefined && /^[1-9]\d?(\.\d)?$/.test(version)) {
     throw new EmbeddedServerError(
-      `the database in ${cluster} was made by PostgreSQL ${version}, and this release carries ${runtime.version}, which cannot read it. Nothing was changed: dump it with PostgreSQL ${version} and restore it into a new data_dir (docs/operations.md, "A new PostgreSQL"), or serve it with a PostgreSQL ${version} of your own and set extensions.postgres.url`,
+      `the database in ${cluster} was made by PostgreSQL ${version}, and this release contains ${runtime.version}, which cannot read it. Nothing was changed: dump it with PostgreSQL ${version} and restore it into a new data_dir (docs/operations.md, "A new PostgreSQL"), or serve it with a PostgreSQL ${version} of your own and set extensions.postgres.url`,
     );
   }
   const made = CONTROL_MAJORS.get(control ?? 0);
@@ -69,12 +69,15 @@ export async function checkVersion({ cluster }: ServerFolder, runtime: Runtime):
   );
 }
 
-/** Without some of them the server does not end by itself, and without the others its message has no remedy. */
+/**
+ * Without some of these the server does not end by itself. Without the others it ends with a message that names no
+ * remedy.
+ */
 async function checkParts(cluster: string): Promise<void> {
   for (const name of PARTS) {
     if ((await stat(join(cluster, name)).catch(ifAbsent)) !== undefined) continue;
     const isLink = (await lstat(join(cluster, name)).catch(ifAbsent)) !== undefined;
-    throw damaged(cluster, isLink ? `${name} is a link to what is not there` : `${name} is missing`);
+    throw damaged(cluster, isLink ? `${name} is a link to a missing file or folder` : `${name} is missing`);
   }
 }
 

@@ -102,7 +102,7 @@ export async function createCluster(options: ClusterOptions): Promise<void> {
 /** Records that the database was created, so that its absence is not taken for a first start. */
 export async function markComplete(serverFolder: ServerFolder): Promise<void> {
   const path = join(serverFolder.path, COMPLETE_MARK);
-  await writeFile(path, 'A database was made here. Without this file an absent one is made anew.\n', {
+  await writeFile(path, 'A database was created here. Without this file a missing database is created again.\n', {
     flag: 'wx',
   }).catch((error: unknown) => {
     if (errorCode(error) !== 'EEXIST') throw error;

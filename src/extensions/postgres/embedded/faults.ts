@@ -11,7 +11,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
   EMFILE: 'too few files may be open: raise the limit (`ulimit -n 4096`, LimitNOFILE of systemd)',
   ENFILE: 'the machine has too many files open: raise fs.file-max',
   EIO: 'the disk reports an error: read the log of the system first',
-  ESTALE: 'the network file system was mounted anew: restart with a fresh mount',
+  ESTALE: 'the network file system was mounted again: restart with a fresh mount',
   ENOTDIR: 'a part of the path is a file: choose another data_dir',
   ELOOP: 'the path is a circle of links, or a link where none may be: choose another data_dir',
   ENAMETOOLONG: 'the path is too long: choose a shorter data_dir',

@@ -44,9 +44,9 @@ function parse(text: string, cluster: string): PidFile | undefined {
 }
 
 /**
- * Marks a left-over file as stale, after its process was found dead. PostgreSQL would respect the pid of a zombie or of
- * an unrelated process, but knows that its own parent is no server. The file is not removed: PostgreSQL uses its shared
- * memory key to detect orphan backends that still use the files.
+ * Marks a left-over file as stale, after its process was found dead. The file then names the parent of the new server,
+ * which PostgreSQL never takes for a server. It would respect the pid of a zombie or of an unrelated process. The file
+ * is not removed: PostgreSQL uses its shared memory key to detect orphan backends that still use the files.
  */
 export async function disownPidFile(cluster: string, host: HostProcess): Promise<void> {
   const path = join(cluster, NAME);

@@ -106,7 +106,10 @@ export class Postmaster {
     return (await waitFor(async () => ((await this.isAlive()) ? undefined : true), { timeoutMs })) ?? false;
   }
 
-  /** Ends the server: connections are cut and all data is written. Harder means follow at the timeout. */
+  /**
+   * Ends the server: connections are cut and all data is written. At the timeout it continues with an immediate
+   * shutdown and then a kill.
+   */
   async stop(timeoutMs: number, serverFolder: ServerFolder, runtime: Runtime | undefined): Promise<'clean' | 'forced'> {
     if (platform() === 'win32' && runtime !== undefined) {
       await run(runtime.pgCtl, ['stop', '-D', serverFolder.cluster, '-m', 'fast']).catch(() => undefined);

@@ -91,9 +91,7 @@ export async function findWorkers(cluster: string, host: HostProcess): Promise<r
   return pids.filter((_, index) => works[index]).map(Number);
 }
 
-/**
- * The postmaster among them. A postmaster of another container is visible from the host, but must not be ended here.
- */
+/** The postmaster among them. A postmaster of another container is visible from the host. It must not be ended here. */
 export async function findPostmaster(cluster: string, host: HostProcess): Promise<number | undefined> {
   const own = await readlink('/proc/self/ns/pid').catch(() => undefined);
   for (const pid of await findWorkers(cluster, host)) {

@@ -74,7 +74,7 @@ export async function findRunningServer(options: RunningServerOptions): Promise<
 /** Ends a server of another minor version: it loads parts of its programs only on demand, and they may be removed. */
 async function replace(postmaster: Postmaster, version: string, options: RunningServerOptions): Promise<void> {
   const { serverFolder, runtime, log } = options;
-  log.info(`the PostgreSQL ${version} that was left running makes way for ${runtime.version}`);
+  log.info(`stopping the PostgreSQL ${version} that was left running, because this release uses ${runtime.version}`);
   await postmaster.stop(STOP_TIMEOUT_MS, serverFolder, runtime);
 }
 
@@ -95,7 +95,7 @@ async function findSuspect(
 }
 
 /**
- * PostgreSQL's own protection knows only pids. If pids are not reliable, the files are used only when no server can be
+ * PostgreSQL protects its files by pids only. If pids are not reliable, the files are used only when no server can be
  * alive.
  */
 async function refuseUnseen({ serverFolder, host }: RunningServerOptions, left: boolean): Promise<void> {
@@ -114,7 +114,7 @@ async function refuseUnseen({ serverFolder, host }: RunningServerOptions, left: 
   }
   if (left && (await mayRunElsewhere(serverFolder))) {
     throw new EmbeddedServerError(
-      `${serverFolder.cluster} is on a file system that other machines can use, and a PostgreSQL server that was started elsewhere, or before this machine was restarted, has not signed off: make sure that it no longer runs anywhere, remove ${join(serverFolder.cluster, 'postmaster.pid')}, and start again`,
+      `${serverFolder.cluster} is on a file system that other machines can use, and a PostgreSQL server that was started elsewhere, or before this machine was restarted, has not recorded its end: make sure that it no longer runs anywhere, remove ${join(serverFolder.cluster, 'postmaster.pid')}, and start again`,
     );
   }
 }

@@ -63,8 +63,8 @@ async function openAsRoot(options: ServerFolderOptions, wanted: string): Promise
   });
   const folder = await realpath(wanted);
   const { uid } = await stat(folder);
-  // The folder stays root's, and only the server's files are handed over: an intruder in the server must not be able to
-  // place links where root writes at the next start.
+  // Root remains the owner of the folder, and only the files of the server change their owner. Otherwise an intruder in
+  // the server could place links where root writes at the next start.
   if (uid === 0) await chmod(folder, 0o711);
   const cluster = join(folder, 'cluster');
   const owner = await ownerOf(cluster);

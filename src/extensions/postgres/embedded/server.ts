@@ -319,7 +319,7 @@ export class EmbeddedServer {
   }
 }
 
-/** One log file for each day of the week, truncated when the day comes round. */
+/** One log file for each day of the week, which is truncated a week later. */
 async function logSettings(serverFolder: ServerFolder): Promise<Record<string, string>> {
   const folder = serverFolder.closed ? 'log' : await makeOwnedFolder(serverFolder, 'log');
   return {

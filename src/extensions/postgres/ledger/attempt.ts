@@ -3,7 +3,7 @@
  * the rows, the counters and COMMIT: a guard that fails in the server makes it skip the rest. COMMIT is sent by itself,
  * with the counters, when the client must see the results before: exporters that cannot roll back write first, or the
  * number of stored rows is only known then. If a guard fails, the attempt is repeated with pessimistic guards, which
- * are checked before the rows are written. For a moment the next attempts of these projects use them too. Before
+ * are checked before the rows are written. For a short time the next attempts of these projects use them too. Before
  * pessimistic guards, requests that the stored state refuses are found by reading only.
  */
 import type pg from 'pg';
@@ -157,7 +157,7 @@ export class Attempt {
     open.committed();
   }
 
-  /** Sends what is left of the transaction, and COMMIT. */
+  /** Sends the rest of the transaction, and COMMIT. */
   async #commit(open: OpenTransaction, counters: Step): Promise<void> {
     let isCommitAnswered = false;
     const translate = (error: unknown): unknown => {

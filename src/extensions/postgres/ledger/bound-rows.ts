@@ -7,7 +7,7 @@
 import { partOf } from '../../../pdata/buffer-view.ts';
 import type { Step } from '../wire-pipeline.ts';
 
-/** Parsing costs per parameter and executing costs per statement: a larger number gains nothing. */
+/** Parsing costs time per parameter, and executing per statement: a larger number gains nothing. */
 const ROWS_PER_STATEMENT = 16;
 const COUNT_BYTES = 2;
 const LENGTH_BYTES = 4;

@@ -1,7 +1,7 @@
 /**
  * Resources and scopes, each stored once under the id of its content. They are written in the transaction of the rows
  * that refer to them, sorted, so that two writers of the same contents cannot deadlock. A connection remembers the
- * contents that its server has stored. After some time it forgets them, and the next use is recorded as the content's
+ * contents that its server has stored. An entry expires after some time, and the next use is recorded as the content's
  * last day of use, which decides the removal.
  */
 import { CONTENT_ID_BYTES, fieldsOf, type SharedContent, type SharedContents } from '../../../pdata/shared-contents.ts';
@@ -9,7 +9,7 @@ import { BYTEA, fieldArray, JSONB, TEXT } from '../array-parameter.ts';
 import type { Statement, Step } from '../wire-pipeline.ts';
 import { asRowFault } from './row-fault.ts';
 
-/** The limit per connection: some megabytes. Beyond it the least recently used one is forgotten. */
+/** The limit per connection: some megabytes. Beyond it the least recently used one is dropped. */
 const MAX_KNOWN = 16384;
 /** The stored day of last use lags at most this much. Removal has a margin of days. */
 const KNOWN_MS = 12 * 3600000;

@@ -180,7 +180,7 @@ export interface Usage {
   metricPoints: number;
 }
 
-/** The hottest row comes last, so that it is locked for the shortest time. */
+/** The most contended row comes last, so that it is locked for the shortest time. */
 export function addUsage(usage: ReadonlyMap<string, Usage>): Step {
   const sums = [...usage.values()];
   return {
@@ -226,7 +226,7 @@ function* portionsOfTraces(claims: readonly Claim[]): Generator<TracePortion> {
 
 function merged(claims: readonly Claim[]): ClaimedTraces {
   const list = mergeTraces(claims.map(({ traces }) => traces));
-  // One statement sorts its own keys.
+  // A single statement sorts its keys itself.
   return list.count > TRACES_PER_STATEMENT ? finish(list.sorted()) : list.inOrderOfClaims();
 }
 

@@ -63,7 +63,7 @@ export class PostgresLedger implements Ledger {
   readonly #now: () => number;
   readonly #failures: Counter;
   readonly #recentConflicts: RecentConflicts;
-  /** By connection: another one may lead to a server that lacks the last commits of this one. */
+  /** One for each connection: another one may lead to a server that lacks the last commits of this one. */
   readonly #known = new WeakMap<pg.Client, KnownContents>();
   /** How spans that are stored already are left out. */
   #skipping: Repeats = 'stage';
@@ -159,7 +159,9 @@ export class PostgresLedger implements Ledger {
     await this.#settleAll(round.slice(middle), settlement);
   }
 
-  /** A lock was held for long. Each project is settled by itself, which finds the project that waits for the lock. */
+  /**
+   * A lock was held for too long. Each project is settled by itself, which finds the project that waits for the lock.
+   */
   async #separate(round: readonly Claim[], settlement: Settlement): Promise<void> {
     this.#failures.add(1, { reason: 'blocked' });
     if (!isMixed(round)) {
@@ -252,7 +254,7 @@ export class PostgresLedger implements Ledger {
       this.#watch.commitFailed();
       this.#logger.warn(
         { error: describe(failure) },
-        'the outcome of a commit could not be found out: its requests are answered 503',
+        'the outcome of a commit is unknown: its requests are answered 503',
       );
       return { kind: 'failed', error };
     }

@@ -8,7 +8,7 @@ const LARGE_MS_PER_ITEM = 0.5;
 const LARGEST_STATEMENT_MS = 120000;
 /** A round that takes longer has lost its connection in a way that the system does not report. */
 const ROUND_MS = 30000;
-/** A failed round is not repeated when its group is older than this: its clients have given up. */
+/** A failed round is not repeated when its group is older than this, because its clients no longer wait. */
 export const RETRY_WITHIN_MS = 60000;
 /**
  * Another writer holds a trace or a counter for a group or two, and longer for a large request. A round of several

@@ -6,7 +6,7 @@ import { prepare } from '../wire-pipeline.ts';
 import { CONTENT_STATEMENTS } from './contents.ts';
 import { GUARD_STATEMENTS } from './guard-statements.ts';
 
-/** A statement that takes longer is given up with its group; large COPYs get more time. */
+/** A statement that takes longer fails with its group. Large COPYs get more time. */
 const STATEMENT_TIMEOUT_MS = 10000;
 /** Another writer may hold a trace or a counter for a group or two. A longer wait is retried, then answered 503. */
 const LOCK_TIMEOUT_MS = 2000;
@@ -20,9 +20,9 @@ const KEEPALIVE_IDLE_S = 10;
 const KEEPALIVE_INTERVAL_S = 5;
 const KEEPALIVE_COUNT = 4;
 /**
- * Schema names are written out, so functions of other schemas must not be found first. A policy that hides rows would
- * blind the guards: with row_security off the statement fails instead. `synchronous_commit` is never below `on`; a
- * configured `remote_apply` stays.
+ * The search path has only `pg_catalog`: statements name their schemas, and functions of other schemas must not be
+ * found. A policy that hides rows would blind the guards: with row_security off the statement fails instead.
+ * `synchronous_commit` is never below `on`; a configured `remote_apply` stays.
  */
 const SETTINGS = `
   SET search_path = pg_catalog;

@@ -130,7 +130,8 @@ export class OpenTransaction implements PostgresTransaction {
       statement: { text: `COPY ${table} (${names.join(', ')}) FROM STDIN (FORMAT binary)` },
       chunks,
       read: ({ tag }) => {
-        if (tag !== `COPY ${rowCount}`) throw new Error(`the server took other than ${rowCount} rows: ${tag}`);
+        if (tag !== `COPY ${rowCount}`)
+          throw new Error(`the server stored a number of rows other than ${rowCount} rows: ${tag}`);
       },
       translate: asRowFault,
     });
@@ -143,7 +144,7 @@ export class OpenTransaction implements PostgresTransaction {
     await this.#send();
   }
 
-  /** Sends the last steps, with all that is left. */
+  /** Sends the last steps, with everything that is not sent yet. */
   async end(steps: readonly Step[]): Promise<void> {
     this.#close();
     this.#steps.push(...steps);

@@ -1,6 +1,6 @@
 /**
  * Requests the removal of records from the lake. `sluice prune` and each run of `sluice archive` and `sluice compact`
- * do what is requested; records of parts that are not published yet are left out when they are.
+ * execute the requests. Records of parts that are not published yet are left out at their publication.
  */
 import type { Query } from '../../../component/capabilities/postgres.ts';
 

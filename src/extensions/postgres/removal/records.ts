@@ -93,8 +93,8 @@ async function* removeFromPartition(
 }
 
 /**
- * Releases the ids of traces of which nothing is stored. The first question locks them; one that was claimed before is
- * no longer empty at the second.
+ * Releases the ids of traces of which nothing is stored. The first query locks them. A trace that was claimed before is
+ * no longer empty in the second query.
  */
 async function removeEmptyTraces(query: Query, { project, environment, beforeMs }: Selection): Promise<void> {
   const values = [project, environment, nanoseconds(beforeMs)];

@@ -1,7 +1,7 @@
 /**
  * Removes one trace at once, for the command line and the console. Its replay markers stay, so the same bodies, sent
- * again within the hour, do not bring it back. Counters of a month stay: they say what was accepted. Shared resources
- * and scopes are removed later by the maintenance, when no record has used them for long.
+ * again within the hour, do not bring it back. Counters of a month stay, because they count what was accepted. Shared
+ * resources and scopes are removed later by the maintenance, when no record has used them for long.
  */
 import type { Query } from '../../../component/capabilities/postgres.ts';
 

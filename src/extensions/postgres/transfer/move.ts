@@ -1,8 +1,9 @@
 /**
  * Copies everything from one database into another. Nothing can be lost or stored twice: no daemon may use the source,
  * its tables are locked against writers, and at each moment at most one of the two databases accepts data. Marks in
- * `sluice.migrations`, which every version respects, say so: the target has one until it is complete, the source from
- * then on. An interrupted move continues: tables and partitions that are equal on both sides are not copied again.
+ * `sluice.migrations`, which every version respects, prevent it: the target has one until it is complete, the source
+ * has one from then on. An interrupted move continues: tables and partitions that are equal on both sides are not
+ * copied again.
  */
 import pg from 'pg';
 import { UserError } from '../../../errors.ts';
@@ -36,7 +37,7 @@ export interface MoveResult {
 /** Larger than every number of a migration, so that no version may write. */
 const ADD_MARK = 'INSERT INTO sluice.migrations (name, min_writer) VALUES ($1, 9999)';
 const REMOVE_MARK = 'DELETE FROM sluice.migrations WHERE name = $1';
-/** A process id alone is used again, and on several servers. */
+/** A process id alone can be used again, and is not unique over servers. */
 const SESSION = "(SELECT a.pid || ' ' || a.backend_start FROM pg_stat_activity a WHERE a.pid = pg_backend_pid())";
 /** Of all rows, in any order. */
 const FINGERPRINT = 'count(*)::text AS rows, coalesce(sum(hashtextextended(t::text, 0)::numeric), 0)::text AS hash';

@@ -29,7 +29,7 @@ const SEEDED = 'maintenance_state';
 /** The sessions of a command that was killed end within this time. */
 const LEFTOVER_MS = 3000;
 
-/** Keeps daemons and other copies away until the session ends. Throws a `UserError` when another session has it. */
+/** Excludes daemons and other copies until the session ends. Throws a `UserError` when another session has the lock. */
 export async function holdMigrations(client: pg.Client, refusal: UserError): Promise<void> {
   const take = async (): Promise<true | undefined> => {
     const { rows } = await client.query<{ held: boolean }>('SELECT pg_try_advisory_lock($1) AS held', [MIGRATION_LOCK]);
@@ -102,7 +102,7 @@ export async function prepareEmpty(client: pg.Client, state: TargetState, struct
     state.kind === 'absent' ? [] : (await listTables(client)).map((name) => `sluice.${pg.escapeIdentifier(name)}`);
   if (existing.length > 0) {
     await client.query(`LOCK TABLE ${existing.join(', ')} IN ACCESS EXCLUSIVE MODE`);
-    // A writer may have been faster than the lock.
+    // A writer may have committed before the lock was granted.
     refuseUsed(await inspectTarget(client), structure);
   }
   await prepareTables(client, state, structure);
@@ -127,7 +127,10 @@ export async function refuseSessions(client: pg.Client, which: string, own = 0):
   );
 }
 
-/** Copies the rows of a unit, and returns their number. A user error when the source has other rows than it says. */
+/**
+ * Copies the rows of a unit, and returns their number. Rejects with a `UserError` when the number of rows differs from
+ * the one that the source states.
+ */
 export async function loadUnit(client: pg.Client, unit: UnitStream, { tables }: Structure): Promise<number> {
   const rows = await copyIn(client, `${copyTarget(unit, tables)} FROM STDIN (FORMAT binary)`, unit.blocks);
   if (rows !== unit.rows())

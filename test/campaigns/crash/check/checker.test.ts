@@ -104,7 +104,7 @@ t.test('a 200 before the commit is visible is false, even when the commit follow
   finds(t, [body, sent, { ...answer, committed: false } as Entry], storeOf([ONE]), ['false_200']);
 });
 
-t.test('a refusal needs a reason that holds', async (t) => {
+t.test('a refusal needs a valid reason', async (t) => {
   finds(t, answered(ONE, 400), storeOf([]), ['wrong_answer']);
   finds(t, answered(ONE, 500), storeOf([]), ['wrong_answer']);
   const contested = aBody({ id: 2, nature: 'contested', project: 'beta' });

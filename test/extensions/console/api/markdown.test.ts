@@ -105,7 +105,7 @@ t.test('without the right to content', async (t) => {
   for (const secret of ['Lisbon', 'rain', 'sunny', 'no answer', 'refused by', '```']) t.notMatch(text, secret);
 });
 
-t.test('it is never longer than its limit, and says what is left out', async (t) => {
+t.test('it is never longer than its limit, and names what is left out', async (t) => {
   const text = await reading.text(showMarkdown, asking(2));
   t.ok(Buffer.byteLength(text) <= LONGEST_TRANSCRIPT);
   t.ok(Buffer.byteLength(text) > LONGEST_TRANSCRIPT / 2);

@@ -144,7 +144,7 @@ t.test('the header of a trace', async (t) => {
   t.equal(empty.created_at, '2026-11-20T12:00:00.000Z');
 });
 
-t.test('a trace of another project, and a text that is no id, are not there', async (t) => {
+t.test('a trace of another project, and a text that is no id, are not found', async (t) => {
   for (const trace of [plain(2, 16), plain(77, 16), 'xyz', '']) {
     for (const route of [showTrace, listSpans, listSteps, listTraceLogs]) {
       t.equal((await reading.refusal(route, { path: { trace } }))?.code, 'not_found');

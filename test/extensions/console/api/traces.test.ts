@@ -276,7 +276,7 @@ t.test('refusals', async (t) => {
   t.match(await refused({ cursor: next, q: 'error' }), { code: 'cursor_invalid' });
 });
 
-t.test('a cursor that anyone can write has no time that no column holds', async (t) => {
+t.test('a cursor with a time that no column can have is refused', async (t) => {
   const forged = [
     [listTraces, ['traces', 'demo', '', ''], ['NS', '0'.repeat(32)]],
     [listLogs, ['logs', 'demo', '', ''], ['NS', '0']],

@@ -107,7 +107,7 @@ t.test('any split of a range sums to the range', async (t) => {
   }
 });
 
-t.test('with one free connection the time before is asked after the time', async (t) => {
+t.test('with one free connection the time before is queried after the time', async (t) => {
   const database = new Database().use({ connectionString: reading.url });
   const settings = { url: '', connections: 1, timeoutMs: 60_000, applicationName: 'single' };
   const single = new Readers(database, 'public').open(settings);

@@ -80,7 +80,7 @@ t.test('replies', async (t) => {
     t.equal(answer.headers.get('content-disposition'), 'attachment; filename="..evil.csv"');
   });
 
-  t.test('S26: a client that reads nothing is cut, and the source of the stream ends', async (t) => {
+  t.test('S26: the connection of a client that reads nothing is cut, and the source of the stream ends', async (t) => {
     let ended = false;
     async function* endless(): AsyncGenerator<string> {
       try {

@@ -47,7 +47,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   'it is of another major version': {
     do: (cluster) => writeFile(join(cluster, 'PG_VERSION'), '15\n'),
     undo: (cluster) => writeFile(join(cluster, 'PG_VERSION'), '18\n'),
-    says: /made by PostgreSQL 15, .* carries 18\.\d+.*dump it with PostgreSQL 15.*extensions\.postgres\.url/,
+    says: /made by PostgreSQL 15, .* contains 18\.\d+.*dump it with PostgreSQL 15.*extensions\.postgres\.url/,
   },
   'pg_control is missing': {
     do: (cluster) => rename(join(cluster, 'global/pg_control'), `${cluster}-control`),

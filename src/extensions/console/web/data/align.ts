@@ -8,7 +8,7 @@ export interface Pair<T> {
 /** With more cells the table would take seconds; items are then joined to the next one of their key. */
 const MAX_CELLS = 4_000_000;
 
-/** As many pairs of equal keys as the order of both allows. Every item is in exactly one pair, in its order. */
+/** Pairs as many equal keys as the order of both allows. Every item is in exactly one pair, in its order. */
 export function align<T>(a: readonly T[], b: readonly T[], keyOf: (item: T) => string): readonly Pair<T>[] {
   const keysA = a.map(keyOf);
   const keysB = b.map(keyOf);
@@ -104,7 +104,7 @@ export interface ComparedPair<T> extends Pair<T> {
 }
 
 /**
- * Two trees as one, from the top. Siblings are paired by their name, the rest of them by category: another model has
+ * Joins two trees from the top. Siblings are paired by name, the rest by category, because calls of another model have
  * another name. Not recursive: a trace may be a chain of thousands of spans.
  */
 export function alignTrees<T extends Branch>(a: readonly T[], b: readonly T[]): readonly ComparedPair<T>[] {

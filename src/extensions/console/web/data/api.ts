@@ -34,7 +34,7 @@ interface ErrorBody {
 
 /** Whether the server knows the reader. Null until it answered. */
 export const loggedIn = signal<boolean | null>(null);
-/** What does not answer, and since when; null while both do. */
+/** What is unavailable, and since when; null while both answer. */
 export const unavailable = signal<{ readonly what: 'daemon' | 'database'; readonly sinceMs: number } | null>(null);
 
 function noteAway(what: 'daemon' | 'database'): void {
@@ -79,7 +79,7 @@ async function errorOf(response: Response): Promise<ErrorBody> {
     const body = (await response.json()) as { error?: ErrorBody };
     if (body.error !== undefined) return body.error;
   } catch {
-    // A proxy in between may answer anything.
+    // A proxy in between may send any answer.
   }
   return { code: `http_${response.status}`, message: `the server answered ${response.status}` };
 }

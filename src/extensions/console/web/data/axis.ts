@@ -70,7 +70,7 @@ function waitsOf(spans: readonly Timed[]): readonly { readonly from: number; rea
   return waits;
 }
 
-/** How many of the first ones hold; behind them none does. */
+/** The number of leading items for which the condition holds. It holds for none behind them. */
 function countWhile<T>(list: readonly T[], holds: (item: T) => boolean): number {
   let [low, high] = [0, list.length];
   while (low < high) {

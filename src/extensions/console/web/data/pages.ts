@@ -24,11 +24,11 @@ interface More<Item> {
   readonly error: ApiError | null;
 }
 
-/** A null path asks nothing. */
+/** With a null path nothing is loaded. */
 export function useSearch<Item>(path: string | null, query: Query): Search<Item> {
   const first = useAnswer<Page<Item>>(path, query);
   const [more, setMore] = useState<More<Item>>({ of: null, pages: [], continuing: false, error: null });
-  // Later pages belong to one first page; another first page starts anew.
+  // Later pages belong to one first page; another first page starts again.
   const own = more.of === first.data ? more : { of: first.data, pages: [], continuing: false, error: null };
   const latest = useRef(own);
   latest.current = own;

@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, get, type Query, urlOf } from './api.ts';
 
-/** Before this, a page shows nothing instead of a placeholder. */
+/** No placeholder is shown before this time. */
 const PLACEHOLDER_AFTER_MS = 150;
 const SLOW_AFTER_MS = 2_000;
 const FIRST_RETRY_MS = 1_000;
@@ -12,7 +12,7 @@ export interface Resource<T> {
   readonly data: T | null;
   readonly error: ApiError | null;
   readonly loading: boolean;
-  /** A first answer takes so long that a placeholder is due. */
+  /** The first answer takes so long that a placeholder should be shown. */
   readonly waiting: boolean;
   /** The data is of an earlier request. */
   readonly stale: boolean;
@@ -83,7 +83,7 @@ export function asApiError(failure: unknown): ApiError {
   return new ApiError(0, '', { code: 'page_failed', message });
 }
 
-/** The answer to a request; a null path asks nothing. */
+/** The answer to a request. With a null path nothing is loaded. */
 export const useAnswer = <T>(path: string | null, query: Query = {}): Resource<T> =>
   useResource(path === null ? null : urlOf(path, query), (signal) => get<T>(path ?? '', query, signal));
 

@@ -85,7 +85,7 @@ function optionsOf(
     legend: { show: false },
     cursor: { drag: { x: true, y: false, setScale: false }, points: { show: !isStacked } },
     scales: {
-      // The largest time is known here: uPlot shows two years around a single one.
+      // The range is given, because uPlot shows two years around a single time.
       x: { time: true, range: (_, min) => [min - step * 0.6, (times.at(-1) ?? min) + step * 0.6] },
       y: { range: (_, min, max) => [Math.min(0, min * 1.08), max > 0 ? max * 1.08 : min < 0 ? 0 : 1] },
     },

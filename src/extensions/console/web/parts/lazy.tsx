@@ -11,7 +11,7 @@ export interface Lazy<Props> {
   prefetch(): void;
 }
 
-/** `Waiting` is shown until the page is there. */
+/** `Waiting` is shown until the page is loaded. */
 export function lazy<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
   Waiting: ComponentType<Props> | null = null,

@@ -51,7 +51,7 @@ export function Archived({ before }: { readonly before: string | null }): JSX.El
 
 interface ArchivedOfferProps {
   readonly before: string | null;
-  /** What is not done with the days, what the button says, and what is said while they are read. */
+  /** What is not done with the days, the label of the button, and the text while they are read. */
   readonly words: readonly [done: string, offer: string, reading: string];
   readonly isReading: boolean;
   read(): void;
@@ -78,13 +78,13 @@ export function ArchivedOffer({ before, words, isReading, read }: ArchivedOfferP
 interface SearchFootProps {
   readonly search: Search<unknown>;
   readonly count?: number;
-  /** What was looked at, in the singular. */
+  /** The noun for what was read, in the singular. */
   readonly what: string;
-  /** What is said of archived days, instead of how they are read elsewhere. */
+  /** The text about archived days, instead of the one about how they are read elsewhere. */
   readonly archived?: JSX.Element | null;
 }
 
-/** How far back the search has looked, and a button to continue it. */
+/** How far back the search has read, and a button to continue it. */
 export function SearchFoot({
   search,
   count = search.items.length,

@@ -10,7 +10,7 @@ import { Button, CopyButton, Link } from './basics.tsx';
 import { filterError } from './filter-box.tsx';
 
 const ROWS = 12;
-/** The filter's text is refused; the filter box says where and why. */
+/** The text of the filter is refused; the filter box shows where and why. */
 const MISTAKE = 'filter_invalid';
 /** The banner has the reason, once for all parts of a page. */
 const UNAVAILABLE: readonly string[] = ['database_unavailable', 'unreachable'];
@@ -96,7 +96,7 @@ function Waiting({ retry }: { retry: () => void }): JSX.Element {
   );
 }
 
-/** The same for what is not there and for what the reader may not see. */
+/** The same for what does not exist and for what the reader may not see. */
 function NotFound({ retry }: { retry: () => void }): JSX.Element {
   const { page, project, id } = route.value;
   const isTrace = page === 'traces' && id !== null;
@@ -154,7 +154,7 @@ export function NoRight({ what, hint }: { what: string; hint: string | null }): 
   );
 }
 
-/** While the daemon or its database does not answer. The pages try again by themselves. */
+/** Shown while the daemon or its database does not answer. The pages try again by themselves. */
 export function UnavailableBanner(): JSX.Element | null {
   const now = useNow(1_000);
   if (unavailable.value === null) return null;

@@ -13,7 +13,7 @@ import { Messages } from './messages.tsx';
 
 interface Reading {
   readonly step: StepRow;
-  /** What earlier steps showed already. */
+  /** The messages that earlier steps showed. */
   readonly earlier: readonly Message[];
   readonly fresh: readonly Message[];
   readonly isCut: boolean;

@@ -1,4 +1,4 @@
-/** What the reader asks the lists for. */
+/** The search that the reader has set for the lists. */
 import { useRef } from 'preact/hooks';
 import type { Query } from '../data/api.ts';
 import { nsOf, rangeOf } from '../text/time.ts';

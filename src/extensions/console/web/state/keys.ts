@@ -53,7 +53,7 @@ function keyOf(event: KeyboardEvent): string | null {
   return event.key === ' ' ? 'Space' : event.key;
 }
 
-/** A modal dialog has the keys for itself; `Escape` is handled by the browser. */
+/** A modal dialog gets all keys; the browser handles `Escape`. */
 function find(key: string): ((event: KeyboardEvent) => void) | undefined {
   if (document.querySelector('dialog[open]') !== null) return undefined;
   for (let at = handlers.length - 1; at >= 0; at -= 1) {

@@ -1,4 +1,4 @@
-/** Who reads, and what they may see. */
+/** The reader and their rights. */
 import { computed, signal } from '@preact/signals';
 import type { MeShape, RoleShape } from '../../api/management-shapes.ts';
 import { get, loggedIn, send } from '../data/api.ts';

@@ -21,7 +21,7 @@ function kept<T extends string>(name: string, initial: T, allowed: readonly T[] 
     try {
       localStorage.setItem(PREFIX + name, setting.value);
     } catch {
-      // See above.
+      // Without storage the setting lasts as long as the page.
     }
   });
   return setting;

@@ -43,7 +43,7 @@ interface MetricsProps {
   readonly more: boolean;
 }
 
-/** The measure and the grouping of one metric mean nothing to another. */
+/** The measure and the grouping of one metric do not apply to another one. */
 const hrefOf = (name: string): string => hrefWith({ name, measure: null, by: null });
 
 function Metrics({ project, items, more }: MetricsProps): JSX.Element {

@@ -179,7 +179,7 @@ function Examined({ metric }: { metric: MetricSeriesAnswer }): JSX.Element {
     cut && reached !== null ? `only back to ${shortTime(msOf(reached))}: choose a shorter range` : null,
     `one value each ${interval}`,
     count > series.length ? `${exactly(series.length)} of ${exactly(count)} series` : null,
-    resets > 0 ? `counters began anew ${plural(resets, 'time')}` : null,
+    resets > 0 ? `counters restarted ${plural(resets, 'time')}` : null,
     seesContent.value ? null : 'attributes are not shown to you',
   ];
   return <p class="muted">{parts.filter((part) => part !== null).join(' · ')}</p>;

@@ -125,7 +125,7 @@ function useSpans({ project, id }: TraceRef): LoadedSpans {
   const load = (before: Spans | null, signal: AbortSignal): void => {
     setProblem(null);
     const show = (part: Spans): void => {
-      // Loaded again, the former rows stay until all of the new ones are here.
+      // While the trace is loaded again, the former rows stay until all new ones have arrived.
       if (!signal.aborted && (attempt === 0 || part.total !== null)) setSpans(part);
     };
     loadSpans(project, id, before, show, signal).catch((failure: unknown) => {
@@ -145,7 +145,7 @@ function useSpans({ project, id }: TraceRef): LoadedSpans {
   };
 }
 
-/** How many spans the trace has more than the page knows of. A stream begins with their number. */
+/** The number of spans of the trace that are not loaded. A stream begins with it. */
 function useArrived({ project, id }: TraceRef, known: number): number {
   const [count, setCount] = useState(known);
   const on = isTabShown.value;

@@ -215,7 +215,7 @@ function extra({ cache_write_tokens: written, reasoning_tokens: reasoning }: Spa
 
 function Price({ data }: { data: SpanDetail }): JSX.Element {
   if (data.total_cost === null) return <span class="warn">no price for this model</span>;
-  const source = data.cost_source === 'explicit' ? 'told by the sender' : (data.price_id ?? '');
+  const source = data.cost_source === 'explicit' ? 'stated by the sender' : (data.price_id ?? '');
   return (
     <>
       {cost(data.total_cost)}{' '}

@@ -26,7 +26,7 @@ const PAGE = 50;
 const MOST_LIVE = 1_000;
 const SORTS = [
   ['newest', 'Newest'],
-  ['cost', 'Dearest'],
+  ['cost', 'Highest cost'],
   ['duration', 'Slowest'],
   ['tokens', 'Most tokens'],
   ['errors', 'Most errors'],
@@ -98,7 +98,7 @@ function NewestTraces({ asked, newest }: { asked: Asked; newest: TraceRow | null
   // A trace that is older than the last loaded one is loaded with its page.
   const oldest = search.more ? BigInt(search.items.at(-1)?.start_time_unix_nano ?? 0) : 0n;
   const fresh = live.filter((row) => BigInt(row.start_time_unix_nano) >= oldest);
-  // Between these and the pages below are traces that were let go.
+  // Traces between these and the pages below were dropped.
   const isFull = live.length >= MOST_LIVE;
   const rows = isFull ? live : fresh.length === 0 ? search.items : merge(fresh, search.items);
   const foot = isFull ? (
