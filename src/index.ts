@@ -41,7 +41,8 @@ export {
 } from './component/receiver.ts';
 export { Rejection, type RefusalCode, type RefusalDetails, UserError } from './errors.ts';
 export type { AttributeCursor } from './pdata/attributes.ts';
-export type { Batch, Tables } from './pdata/batch.ts';
+export type { Tables } from './pdata/tables.ts';
+export type { Batch } from './pdata/batch.ts';
 export { ChunkPool } from './pdata/chunk-pool.ts';
 export type { Context, Credential, Encoding, Fact, Plan, Project, RequestInfo, Signal } from './pdata/context.ts';
 export { type AttributeOwner, type AttributeValue, setAttribute, setValue } from './pdata/edit-attributes.ts';

@@ -8,7 +8,7 @@ import type { Batch } from '../pdata/batch.ts';
 import { finish, type Steps } from '../pdata/steps.ts';
 import type { Context, Fact, RequestInfo } from '../pdata/context.ts';
 import type { Component, Declaration, Host } from './component.ts';
-import type { Tables } from '../pdata/batch.ts';
+import type { Tables } from '../pdata/tables.ts';
 
 export interface Processor extends Component {
   /**

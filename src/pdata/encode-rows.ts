@@ -3,7 +3,8 @@
  * copied into a pooled buffer, because the next request uses the memory as soon as this one waits for its commit.
  */
 import { Rejection } from '../errors.ts';
-import type { Batch, Kernels } from './batch.ts';
+import type { Kernels } from './tables.ts';
+import type { Batch } from './batch.ts';
 import type { ChunkPool } from './chunk-pool.ts';
 import type { Signal } from './context.ts';
 import { FAIL_OUTPUT, HEADER_OUTPUT_LENGTH, HEADER_OUTPUT_LIMIT, OUTPUT_BASE, OUTPUT_CAPACITY } from './layout.ts';

@@ -5,7 +5,8 @@
 import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { type RefusalCode, Rejection } from '../errors.ts';
-import { Batch, Tables } from './batch.ts';
+import { Tables } from './tables.ts';
+import { Batch } from './batch.ts';
 import { partOf } from './buffer-view.ts';
 import type { Context, Encoding, Signal } from './context.ts';
 import * as layout from './layout.ts';

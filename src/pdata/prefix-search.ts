@@ -2,7 +2,7 @@
  * The search for literal prefixes in the body of a request: the tables that `findPrefixes` reads, and the places that
  * it found.
  */
-import type { Kernels } from './batch.ts';
+import type { Kernels } from './tables.ts';
 import * as layout from './layout.ts';
 import type { Memory } from './memory.ts';
 

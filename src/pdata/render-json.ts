@@ -1,5 +1,5 @@
 /** Renders values as JSON text in steps: a nested value may be as large as a body. */
-import type { Tables } from './batch.ts';
+import type { Tables } from './tables.ts';
 import * as layout from './layout.ts';
 import { WireFault } from './load-wasm.ts';
 import type { Steps } from './steps.ts';

@@ -2,7 +2,7 @@
  * How much of a table memory has been written. Pages of a WebAssembly memory stay resident once they are written, so
  * each region counts with the largest part that any request used.
  */
-import type { Tables } from './batch.ts';
+import type { Tables } from './tables.ts';
 import * as layout from './layout.ts';
 
 /** The header that counts the rows of a region, and the bytes of one row. */

@@ -4,7 +4,7 @@
  */
 import type { Dialect } from '../../dialects/dialect.ts';
 import { KeyIndex } from '../../dialects/lookup/key-index.ts';
-import type { Tables } from '../../pdata/batch.ts';
+import type { Tables } from '../../pdata/tables.ts';
 import { MAX_SYMBOLS } from '../../pdata/layout.ts';
 import type { Steps } from '../../pdata/steps.ts';
 import { operationNumber, type Rule } from './rules.ts';

@@ -3,7 +3,7 @@
  * direct-mapped: the hash of a sequence selects its slot, it is stored when it occurs a second time, and a later
  * sequence of the same slot replaces it.
  */
-import type { Tables } from '../../pdata/batch.ts';
+import type { Tables } from '../../pdata/tables.ts';
 import { hasKeys, readKeys } from '../../pdata/row-keys.ts';
 import type { Memory } from '../../pdata/memory.ts';
 import type { FieldCandidates } from './field-candidates.ts';

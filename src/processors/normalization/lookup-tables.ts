@@ -8,7 +8,7 @@ import { OPERATIONS } from '../../dialects/categories.ts';
 import { BODY, type Dialect, type EventPart } from '../../dialects/dialect.ts';
 import { DIALECTS } from '../../dialects/families.ts';
 import { PLACEHOLDERS } from '../../dialects/providers.ts';
-import type { Tables } from '../../pdata/batch.ts';
+import type { Tables } from '../../pdata/tables.ts';
 import type { TextRef } from '../../pdata/text.ts';
 import { CacheAccounting } from './cache-accounting.ts';
 import { Detection } from './detection.ts';

@@ -2,7 +2,7 @@
  * The canonical name of a provider. The name of a framework is no provider; then the host or the model name decides.
  */
 import { MODEL_VENDORS, NOT_PROVIDERS, PROVIDER_HOSTS, PROVIDERS } from '../../dialects/providers.ts';
-import type { Tables } from '../../pdata/batch.ts';
+import type { Tables } from '../../pdata/tables.ts';
 import type { Memory } from '../../pdata/memory.ts';
 import type { TextRef } from '../../pdata/text.ts';
 import { Words } from './words.ts';

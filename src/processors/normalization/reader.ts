@@ -11,7 +11,8 @@ import {
   offsetAt,
   wordOfRow,
 } from '../../pdata/attributes.ts';
-import type { Batch, Tables } from '../../pdata/batch.ts';
+import type { Tables } from '../../pdata/tables.ts';
+import type { Batch } from '../../pdata/batch.ts';
 import * as layout from '../../pdata/layout.ts';
 import { amountOfRow, amountOfValue, countOfRow, countOfValue } from './numbers.ts';
 import { valueAt, valuesAt } from '../../dialects/lookup/paths.ts';

@@ -3,7 +3,8 @@
  * decides which values are valid and takes the first valid candidate.
  */
 import type { AttributeCursor } from '../../pdata/attributes.ts';
-import type { Batch, Tables } from '../../pdata/batch.ts';
+import type { Tables } from '../../pdata/tables.ts';
+import type { Batch } from '../../pdata/batch.ts';
 import * as layout from '../../pdata/layout.ts';
 import type { Steps } from '../../pdata/steps.ts';
 import { MAX_HEAD_BYTES } from '../../pdata/text.ts';

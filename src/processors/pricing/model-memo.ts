@@ -3,7 +3,8 @@
  * strings for each call costs more than pricing it.
  */
 import { flagsOf, headAt, isText, lengthAt, offsetAt, wordOfRow } from '../../pdata/attributes.ts';
-import type { Batch, Tables } from '../../pdata/batch.ts';
+import type { Tables } from '../../pdata/tables.ts';
+import type { Batch } from '../../pdata/batch.ts';
 import { SOURCE_ATTRIBUTE, SOURCE_TEXT, TEXT_JSON_ESCAPED } from '../../pdata/layout.ts';
 import type { TextRef } from '../../pdata/text.ts';
 import type { PricedModel } from './priced-model.ts';

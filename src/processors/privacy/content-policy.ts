@@ -2,7 +2,7 @@
 import { BODY, contentOf, type Dialect } from '../../dialects/dialect.ts';
 import { DIALECTS } from '../../dialects/families.ts';
 import { KeyIndex } from '../../dialects/lookup/key-index.ts';
-import { MAX_NAME_BYTES, type Tables } from '../../pdata/batch.ts';
+import { MAX_NAME_BYTES, type Tables } from '../../pdata/tables.ts';
 import { MAX_SYMBOLS } from '../../pdata/layout.ts';
 import type { Steps } from '../../pdata/steps.ts';
 import { isCredentialKey } from './credentials.ts';

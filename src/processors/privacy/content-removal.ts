@@ -3,7 +3,8 @@
  * tables, so that later stages can read token counts inside them; a dropped value is never written.
  */
 import type { AttributeCursor } from '../../pdata/attributes.ts';
-import type { Batch, Tables } from '../../pdata/batch.ts';
+import type { Tables } from '../../pdata/tables.ts';
+import type { Batch } from '../../pdata/batch.ts';
 import * as layout from '../../pdata/layout.ts';
 import { renderJson } from '../../pdata/render-json.ts';
 import { readText } from '../../pdata/text.ts';

@@ -3,7 +3,8 @@
  * refers to it, so later stages cannot read the old text. When scratch is full, the value is dropped.
  */
 import type { AttributeCursor } from '../../../pdata/attributes.ts';
-import type { Batch, Tables } from '../../../pdata/batch.ts';
+import type { Tables } from '../../../pdata/tables.ts';
+import type { Batch } from '../../../pdata/batch.ts';
 import * as layout from '../../../pdata/layout.ts';
 import { normalizeEnvironment } from '../../../pdata/environment.ts';
 import type { Steps } from '../../../pdata/steps.ts';

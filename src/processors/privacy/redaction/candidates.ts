@@ -3,7 +3,7 @@
  * finds the places where a literal prefix may begin; the rules of a prefix then run only on texts that overlap a block
  * with that prefix.
  */
-import type { Tables } from '../../../pdata/batch.ts';
+import type { Tables } from '../../../pdata/tables.ts';
 import { BODY_START, MASK_WORDS, MAX_BODY, PrefixSearch } from '../../../pdata/prefix-search.ts';
 import type { Memory } from '../../../pdata/memory.ts';
 import type { Steps } from '../../../pdata/steps.ts';

@@ -1,6 +1,6 @@
 /** Redacts attribute keys. Each key is checked once; rows of a key with a secret get another key. */
 import type { AttributeCursor } from '../../../pdata/attributes.ts';
-import { MAX_NAME_BYTES, type Tables } from '../../../pdata/batch.ts';
+import { MAX_NAME_BYTES, type Tables } from '../../../pdata/tables.ts';
 import { MAX_SYMBOLS, DISPOSITION_DROP } from '../../../pdata/layout.ts';
 import type { Steps } from '../../../pdata/steps.ts';
 import { readTextInSteps } from '../../../pdata/text.ts';
