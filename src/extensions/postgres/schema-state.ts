@@ -4,6 +4,11 @@ import { UserError } from '../../errors.ts';
 import { withColumns } from './view-columns.ts';
 
 const FOLDER = new URL('./migrations/', import.meta.url);
+/** The files of the views, in an order in which each finds what it reads. */
+const VIEWS = [
+  ...['records', 'usage', 'usage-of-traces', 'usage-by-time', 'traces', 'owners-of-calls', 'daily-usage'],
+  ...['message-parts', 'messages'],
+];
 const FILE_NAME = /^(\d{4})-[a-z-]+\.sql$/;
 /** A migration that is incompatible with older writers declares the lowest migration number that a writer must know. */
 const MIN_WRITER = /^-- min_writer: (\d{1,4})$/m;
@@ -49,7 +54,9 @@ export async function readMigrations(): Promise<readonly Migration[]> {
 
 /** The definitions of the readable views. */
 export async function readViews(): Promise<string> {
-  const texts = await Promise.all(['views.sql', 'messages.sql'].map((name) => readFile(new URL(name, FOLDER), 'utf8')));
+  const texts = await Promise.all(
+    VIEWS.map((name) => readFile(new URL(`./views/${name}.sql`, import.meta.url), 'utf8')),
+  );
   return withColumns(texts.join('\n'));
 }
 

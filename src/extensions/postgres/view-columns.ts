@@ -1,4 +1,4 @@
-/** The columns of the views: those of the catalogue replace a line `-- columns: spans` of views.sql. */
+/** The columns of the views: those of the catalogue replace a line `-- columns: spans` of `views/records.sql`. */
 import { type Column, DERIVED_COLUMNS, LOG_COLUMNS, METRIC_COLUMNS, SPAN_COLUMNS } from '../../pdata/columns.ts';
 import { SHARED_COLUMNS } from '../../pdata/stored-text.ts';
 
@@ -16,7 +16,7 @@ const LISTS: ReadonlyMap<string, readonly string[]> = new Map([
 export function withColumns(views: string): string {
   return views.replaceAll(PLACE, (_, name: string) => {
     const list = LISTS.get(name);
-    if (list === undefined) throw new Error(`views.sql: there are no columns "${name}"`);
+    if (list === undefined) throw new Error(`the views name no columns "${name}"`);
     return `  ${list.join(', ')}`;
   });
 }

@@ -1,0 +1,161 @@
+CREATE VIEW views.counted_usage AS
+SELECT * FROM views.counted_spans
+UNION ALL
+SELECT project, environment, trace_id, time_unix_nano, provider, model, conversation_id, user_id, agent_name, input_tokens, output_tokens,
+  total_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, input_cost, output_cost, total_cost, cost_source, response_id,
+  'log', span_id, service_name, latency_ms, time_to_first_token_ms, is_error
+FROM (
+  SELECT DISTINCT ON (project, call_key) * FROM views.usage_logs
+  ORDER BY project, call_key, total_tokens DESC NULLS LAST, total_cost DESC NULLS LAST, time_unix_nano, standing
+) l;
+
+-- The same rows, made for single traces: records with the same response id in other traces are found by an index.
+-- `counted_usage` has to read all log records of a project.
+CREATE VIEW views.trace_usage AS
+SELECT * FROM views.counted_spans
+UNION ALL
+SELECT l.project, l.environment, l.trace_id, l.time_unix_nano, l.provider, l.model, l.conversation_id, l.user_id, l.agent_name,
+  l.input_tokens, l.output_tokens, l.total_tokens, l.cache_read_tokens, l.cache_write_tokens, l.reasoning_tokens, l.input_cost,
+  l.output_cost, l.total_cost, l.cost_source, l.response_id, 'log', l.span_id, l.service_name, l.latency_ms, l.time_to_first_token_ms,
+  l.is_error
+FROM (
+  SELECT DISTINCT ON (project, trace_id, call_key) * FROM views.usage_logs
+  ORDER BY project, trace_id, call_key, total_tokens DESC NULLS LAST, total_cost DESC NULLS LAST, time_unix_nano, standing
+) l
+LEFT JOIN LATERAL (
+  SELECT o.record_id FROM views.usage_logs o
+  WHERE o.project = l.project AND left(o.response_id, 128) = left(l.response_id, 128) AND o.response_id = l.response_id
+  ORDER BY o.total_tokens DESC NULLS LAST, o.total_cost DESC NULLS LAST, o.time_unix_nano, o.standing LIMIT 1
+) best ON true
+WHERE l.response_id IS NULL OR best.record_id = l.record_id;
+
+-- `trace_usage WHERE project = of_project AND trace_id = ANY (of_traces)`, with work in proportion to the records of these
+-- traces and of their response ids. In the view each trace reads all records with its response ids, and nested loops
+-- compare all records of a trace with all its spans. Here each key is looked up once, and the results are hashed
+-- subplans: `IS NOT TRUE` keeps the planner from making them joins, and OFFSET 0 does the same for EXISTS. A condition with
+-- `coalesce` cannot be met by an index of all usage of the project. Plans are kept for the session.
+-- It reads with the rights of its owner, as the views do, so only roles with EXECUTE may call it.
+CREATE FUNCTION views.trace_usage_of(of_project text, of_traces bytea[]) RETURNS TABLE (
+  project text, environment text, trace_id bytea, time_unix_nano int8, provider text, model text, conversation_id text, user_id text,
+  agent_name text, input_tokens int8, output_tokens int8, total_tokens int8, cache_read_tokens int8, cache_write_tokens int8,
+  reasoning_tokens int8, input_cost numeric, output_cost numeric, total_cost numeric, cost_source text, response_id text, signal text,
+  span_id bytea, service_name text, latency_ms float8, time_to_first_token_ms float8, is_error bool
+) LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
+SET work_mem = '32MB' AS $$
+#variable_conflict use_column
+DECLARE
+  lowest_ns int8;
+  highest_ns int8;
+  -- Traces with a roll-up that no call is directly below.
+  rollup_traces bytea[];
+  has_records bool;
+  prefixes text[];
+  -- What spans report too: responses, spans that records name, and dialects of traces.
+  reported_ids text[];
+  own_traces bytea[];
+  own_spans bytea[];
+  dialect_traces bytea[];
+  dialects text[];
+  counting_traces bytea[];
+  counting_spans bytea[];
+BEGIN
+  SELECT min(t.first_ns), max(t.last_ns) INTO lowest_ns, highest_ns FROM sluice.traces t
+  WHERE t.project = of_project AND t.trace_id = ANY (of_traces);
+  RETURN QUERY
+    SELECT project, environment, trace_id, time_unix_nano, provider, model, conversation_id, user_id, agent_name, input_tokens,
+      output_tokens, total_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, input_cost, output_cost, total_cost,
+      cost_source, response_id, 'span', span_id, service_name, latency_ms, time_to_first_token_ms, is_error
+    FROM (
+      SELECT DISTINCT ON (trace_id, call_key) * FROM views.usage_spans
+      WHERE project = of_project AND trace_id = ANY (of_traces) AND time_unix_nano BETWEEN lowest_ns AND highest_ns
+      ORDER BY trace_id, call_key, total_tokens DESC NULLS LAST, total_cost DESC NULLS LAST, time_unix_nano, span_id
+    ) s;
+
+  -- Most traces have no roll-up, which an index shows.
+  SELECT array_agg(DISTINCT s.trace_id) INTO rollup_traces FROM sluice.spans s
+  WHERE s.project = of_project AND s.trace_id = ANY (of_traces) AND s.start_time_unix_nano BETWEEN lowest_ns AND highest_ns
+    AND s.usage_scope = 'rollup';
+  IF rollup_traces IS NOT NULL THEN
+    SELECT array_agg(DISTINCT r.trace_id) INTO rollup_traces FROM (
+      SELECT s.trace_id FROM sluice.spans s
+      WHERE s.project = of_project AND s.trace_id = ANY (rollup_traces) AND s.start_time_unix_nano BETWEEN lowest_ns AND highest_ns
+        AND s.usage_scope IN ('rollup', 'own')
+      GROUP BY s.trace_id, CASE s.usage_scope WHEN 'rollup' THEN s.span_id ELSE s.parent_span_id END HAVING bool_and(s.usage_scope = 'rollup')
+    ) r;
+  END IF;
+  SELECT count(*) > 0, array_agg(DISTINCT left(l.response_id, 128)) FILTER (WHERE l.response_id IS NOT NULL) INTO has_records, prefixes
+  FROM sluice.logs l WHERE l.project = of_project AND l.trace_id = ANY (of_traces) AND l.usage_scope = 'own';
+
+  IF has_records THEN
+    -- An index has the beginning of an id. Of a short id that is all; ids that share a long one are read once.
+    SELECT array_agg(d.response_id) INTO reported_ids FROM (
+      SELECT DISTINCT l.response_id FROM sluice.logs l WHERE l.project = of_project AND left(l.response_id, 128) = ANY (prefixes)
+        AND l.response_id IS NOT NULL AND l.usage_scope = 'own'
+    ) d WHERE CASE WHEN length(d.response_id) < 128 THEN EXISTS (
+        SELECT FROM sluice.spans s WHERE s.project = of_project AND left(s.response_id, 128) = d.response_id
+          AND s.response_id IS NOT NULL AND s.usage_scope IS NOT NULL OFFSET 0)
+      ELSE (d.response_id IN (
+        SELECT s.response_id FROM sluice.spans s WHERE s.project = of_project AND left(s.response_id, 128) = ANY (prefixes)
+          AND length(s.response_id) >= 128 AND s.usage_scope IS NOT NULL)) IS TRUE END;
+    SELECT array_agg(d.trace_id), array_agg(d.span_id) INTO own_traces, own_spans FROM (
+      SELECT l.trace_id, l.span_id FROM views.usage_records l
+      WHERE l.project = of_project AND l.trace_id = ANY (of_traces) AND l.span_id IS NOT NULL
+      UNION SELECT l.trace_id, l.span_id FROM views.usage_records l WHERE l.project = of_project
+        AND left(l.response_id, 128) = ANY (prefixes) AND l.response_id IS NOT NULL AND l.span_id IS NOT NULL
+    ) d WHERE EXISTS (SELECT FROM sluice.spans s
+      WHERE s.project = of_project AND s.trace_id = d.trace_id AND s.span_id = d.span_id AND coalesce(s.usage_scope, '') = 'own' OFFSET 0);
+    SELECT array_agg(d.trace_id), array_agg(d.dialect) INTO dialect_traces, dialects FROM (
+      SELECT l.trace_id, l.dialect FROM views.usage_records l
+      WHERE l.project = of_project AND l.trace_id = ANY (of_traces)
+      UNION SELECT l.trace_id, l.dialect FROM views.usage_records l WHERE l.project = of_project
+        AND left(l.response_id, 128) = ANY (prefixes) AND l.response_id IS NOT NULL
+    ) d WHERE d.dialect IN ('codex', 'copilot', 'gemini-cli', 'qwen-code') AND EXISTS (SELECT FROM sluice.spans s
+      WHERE s.project = of_project AND s.trace_id = d.trace_id AND s.dialect = d.dialect AND coalesce(s.usage_scope, '') <> '' OFFSET 0);
+    RETURN QUERY
+      SELECT project, environment, trace_id, time_unix_nano, provider, model, conversation_id, user_id, agent_name, input_tokens,
+      output_tokens, total_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, input_cost, output_cost, total_cost,
+      cost_source, response_id, 'log', span_id, service_name, latency_ms, time_to_first_token_ms, is_error
+      FROM (
+        SELECT DISTINCT ON (call_key) * FROM (
+          SELECT * FROM views.usage_records WHERE project = of_project AND trace_id = ANY (of_traces) AND response_id IS NULL
+          UNION ALL
+          SELECT * FROM views.usage_records
+          WHERE project = of_project AND left(response_id, 128) = ANY (prefixes) AND response_id IS NOT NULL
+        ) l
+        WHERE (l.response_id IN (SELECT unnest(reported_ids))) IS NOT TRUE
+          AND ((l.trace_id, l.span_id) IN (SELECT * FROM unnest(own_traces, own_spans))) IS NOT TRUE
+          AND ((l.trace_id, l.dialect) IN (SELECT * FROM unnest(dialect_traces, dialects))) IS NOT TRUE
+        ORDER BY call_key, total_tokens DESC NULLS LAST, total_cost DESC NULLS LAST, time_unix_nano, standing
+      ) l WHERE l.trace_id = ANY (of_traces);
+  END IF;
+
+  IF rollup_traces IS NULL THEN RETURN; END IF;
+  SELECT array_agg(t.trace_id), array_agg(t.id) INTO counting_traces, counting_spans FROM (
+    SELECT span.trace_id, unnest(views.counting_rollups(array_agg(span.id), array_agg(span.parent), array_agg(span.role))) AS id
+    FROM (
+      SELECT s.trace_id, s.span_id AS id, nullif(s.parent_span_id, s.span_id) AS parent,
+        CASE WHEN s.usage_scope = 'rollup' THEN 'rollup' WHEN s.usage_scope = 'own' AND s.category = 'model_call' THEN 'model call'
+          WHEN s.usage_scope = 'own' THEN 'call' END AS role
+      FROM sluice.spans s
+      WHERE s.project = of_project AND s.trace_id = ANY (rollup_traces) AND s.start_time_unix_nano BETWEEN lowest_ns AND highest_ns
+      UNION ALL
+      SELECT l.trace_id, NULL, l.span_id, 'call' FROM views.usage_records l
+      WHERE has_records AND l.project = of_project AND l.trace_id = ANY (rollup_traces) AND l.span_id IS NOT NULL
+        AND (l.response_id IN (SELECT unnest(reported_ids))) IS NOT TRUE
+        AND ((l.trace_id, l.span_id) IN (SELECT * FROM unnest(own_traces, own_spans))) IS NOT TRUE
+        AND ((l.trace_id, l.dialect) IN (SELECT * FROM unnest(dialect_traces, dialects))) IS NOT TRUE
+    ) span GROUP BY span.trace_id
+  ) t;
+  RETURN QUERY
+    SELECT DISTINCT ON (s.trace_id, coalesce('response ' || s.response_id, 'span ' || encode(s.span_id, 'hex')))
+      s.project, s.environment, s.trace_id, s.start_time_unix_nano, s.provider, coalesce(s.response_model, s.request_model),
+      s.conversation_id, s.user_id, s.agent_name, s.input_tokens, s.output_tokens, s.total_tokens, s.cache_read_tokens,
+      s.cache_write_tokens, s.reasoning_tokens, s.input_cost, s.output_cost, s.total_cost, s.cost_source, s.response_id, 'span',
+      s.span_id, s.service_name, s.latency_ms, s.time_to_first_token_ms, s.is_error
+    FROM sluice.spans s
+    WHERE s.project = of_project AND s.trace_id = ANY (rollup_traces) AND s.start_time_unix_nano BETWEEN lowest_ns AND highest_ns
+      AND s.usage_scope = 'rollup' AND ((s.trace_id, s.span_id) IN (SELECT * FROM unnest(counting_traces, counting_spans))) IS TRUE
+    ORDER BY s.trace_id, coalesce('response ' || s.response_id, 'span ' || encode(s.span_id, 'hex')),
+      s.total_tokens DESC NULLS LAST, s.total_cost DESC NULLS LAST, s.start_time_unix_nano, s.span_id;
+END $$;
+REVOKE EXECUTE ON FUNCTION views.trace_usage_of FROM PUBLIC;
