@@ -42,7 +42,7 @@ async function download(store: ObjectStore, key: string, path: string): Promise<
 export const absentFile = ({ url }: Pick<ObjectStore, 'url'>, key: string): UserError =>
   new UserError(
     `${key} is not in ${url}`,
-    'Name the folder or bucket to which this database was archived before, or bring the file back; docs/archive.md says what to do when it is lost.',
+    'Name the folder or bucket to which this database was archived before, or restore the file; docs/archive.md says what to do when it is lost.',
   );
 
 /** A recorded file that another one depends on. */

@@ -1,0 +1,88 @@
+/** The list of `sluice traces`: a line for each trace, within the width of the terminal. */
+import { layOut, type Style, type Terminal } from '../terminal.ts';
+import type { TraceRow } from '../traces-query.ts';
+import { formatAge, formatCost, formatCount, formatTook } from './format.ts';
+import { cut, padLeft, widthOf } from './screen-text.ts';
+
+/** Of 32 digits. `sluice trace` accepts a prefix of an id. */
+const ID_DIGITS = 12;
+/** Optional columns are left out where a name would get less. */
+const SHORTEST_NAME = 32;
+const NS_PER_MS = 1_000_000;
+/** Places of columns. */
+const NAME = 2;
+const TOKENS = 5;
+const OPTIONAL = new Set(['SERVICE', 'USER']);
+
+export function describeTraces(rows: readonly TraceRow[], terminal: Terminal, nowMs: number): string {
+  if (rows.length === 0) return 'No traces match. `sluice demo` sends an example.';
+  const { style } = terminal;
+  const head = ['AGE', 'TRACE', 'NAME', 'SPANS', 'CALLS', 'TOKENS', 'COST', 'TOOK', 'ERRORS'];
+  const cells = [head, ...rows.map((row) => cellsOf(row, style, nowMs))];
+  const [first = [], ...others] = fitNames(cells, extraColumns(rows), terminal.width);
+  return layOut([
+    first.map(style.dim),
+    ...others.map((row) => row.map((cell, at) => (at === NAME ? style.bold(cell) : cell))),
+  ]);
+}
+
+function cellsOf(row: TraceRow, style: Style, nowMs: number): readonly string[] {
+  return [
+    formatAge(nowMs - Number(row.time_ns) / NS_PER_MS),
+    row.trace_id.slice(0, ID_DIGITS),
+    nameOf(row),
+    String(row.span_count),
+    row.model_call_count === 0 ? '' : String(row.model_call_count),
+    row.input_tokens === null && row.output_tokens === null
+      ? ''
+      : `${formatCount(row.input_tokens)} → ${formatCount(row.output_tokens)}`,
+    row.total_cost === null ? '' : formatCost(row.total_cost),
+    formatTook(row.duration_ns),
+    row.error_count === 0 ? '' : style.red(String(row.error_count)),
+  ];
+}
+
+/** Columns that distinguish the rows, the most useful first. Each is its head and a cell for each row. */
+function extraColumns(rows: readonly TraceRow[]): readonly (readonly string[])[] {
+  const column = (head: string, widest: number, of: (row: TraceRow) => string | null): readonly string[] => [
+    head,
+    ...rows.map((row) => cut(of(row) ?? '', widest)),
+  ];
+  const columns = [
+    column('PROJECT', 63, ({ project }) => project),
+    column('ENVIRONMENT', 24, ({ environment }) => environment),
+    column('SERVICE', 24, ({ service_name }) => service_name),
+    column('USER', 24, ({ user_id }) => user_id),
+  ];
+  return columns.filter(([, ...cells]) => new Set(cells).size > 1);
+}
+
+/** A trace without its root is named by its earliest span. */
+function nameOf({ root_name, first_name }: TraceRow): string {
+  if (root_name !== null) return root_name;
+  return first_name === null ? '(logs only)' : `… ${first_name}`;
+}
+
+/** Names get the width that the other columns leave; numbers are right-aligned. */
+function fitNames(
+  rows: readonly (readonly string[])[],
+  extra: readonly (readonly string[])[],
+  width: number,
+): readonly (readonly string[])[] {
+  const whole = rows.map((row, at) => [...row, ...extra.map((column) => column[at] ?? '')]);
+  const others = whole.map((row) => row.map((cell, at) => (at === NAME ? '' : cell)));
+  const taken = Math.max(0, ...layOut(others).split('\n').map(widthOf));
+  // Columns that distinguish projects and environments always stay.
+  const optional = extra.filter(([head = '']) => OPTIONAL.has(head));
+  if (width - taken < SHORTEST_NAME && optional.length > 0)
+    return fitNames(
+      rows,
+      extra.filter((column) => column !== optional.at(-1)),
+      width,
+    );
+  const widest = Math.max(0, ...others.map((row) => row[TOKENS]?.length ?? 0));
+  const room = Math.max(SHORTEST_NAME, width - taken);
+  return whole.map((row) =>
+    row.map((cell, at) => (at === NAME ? cut(cell, room) : at === TOKENS ? padLeft(cell, widest) : cell)),
+  );
+}
