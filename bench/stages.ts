@@ -19,7 +19,7 @@ import { Context } from '../src/pdata/context.ts';
 import { HEADER_PROJECT_LENGTH, HEADER_PROJECT_OFFSET, INPUT_CAPACITY } from '../src/pdata/layout.ts';
 import { encodeRows } from '../src/pdata/encode-rows.ts';
 import { Intake } from '../src/pdata/index-body.ts';
-import type { Named } from '../src/service/assembly.ts';
+import type { Named } from '../src/service/pipeline-parts.ts';
 import { Service } from '../src/service/service.ts';
 import { finish } from '../src/pdata/steps.ts';
 import { makeClaim } from '../src/service/settle/claim.ts';

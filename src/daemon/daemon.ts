@@ -17,9 +17,8 @@ import { UserError } from '../errors.ts';
 import { Interrupted, type Part } from '../service/lifecycle.ts';
 import type { Service } from '../service/service.ts';
 import type { DaemonLogger } from '../service/telemetry/logger.ts';
-import { printFamilies } from '../service/telemetry/families.ts';
 import { RecentRefusals } from '../service/telemetry/recent-refusals.ts';
-import { MetricsServer, type MetricsSource } from '../service/telemetry/metrics-server.ts';
+import { MetricsServer } from '../service/telemetry/metrics-server.ts';
 import { Registry } from '../service/telemetry/registry.ts';
 import { joinStatuses, type Status, statusOf } from '../service/telemetry/status.ts';
 import { type Controls, StatusServer } from '../service/telemetry/status-server.ts';
@@ -33,6 +32,7 @@ import { findRetention } from './retention.ts';
 import { IdleCollections } from './idle-collections.ts';
 import type { DaemonExitCode, DaemonHost } from './daemon-host.ts';
 import { identityOf } from './identity.ts';
+import { joinMetrics, metricsParts } from './metrics-parts.ts';
 import { countRequests, FATAL_TIMEOUT_MS, makeLogger, makeService } from './process-service.ts';
 import { type ReloadOutcome, Reloads } from './reloads.ts';
 import { runtimeSocket } from './runtime-folder.ts';
@@ -311,27 +311,6 @@ function problemsOf(error: unknown): readonly string[] {
   if (error instanceof ConfigError) return error.message.split('\n');
   if (error instanceof UserError) return [error.message, ...(error.hint === null ? [] : [`hint: ${error.hint}`])];
   return [error instanceof Error ? (error.stack ?? error.message) : String(error)];
-}
-
-/** The metrics server is reused while its endpoint stays the same. */
-function metricsParts(
-  { service }: Config,
-  running: readonly Part[],
-  make: (endpoint: string) => MetricsServer,
-): readonly Part[] {
-  const { enabled, endpoint } = service.telemetry.metrics;
-  if (!enabled) return [];
-  const known = running.find(({ component }) => component instanceof MetricsServer && component.endpoint === endpoint);
-  return [known ?? { name: 'metrics', component: make(endpoint) }];
-}
-
-/** The metrics of this process and of its workers, each with its own label. */
-function joinMetrics(registry: Registry, workers: Workers): MetricsSource {
-  const print = async (): Promise<string> => {
-    const { families } = await workers.collect();
-    return printFamilies([...registry.families(), ...families]);
-  };
-  return { print };
 }
 
 const pipelinesOf = ({ service }: Config): readonly string[] => service.pipelines.map(({ id }) => id);

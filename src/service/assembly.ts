@@ -14,43 +14,14 @@ import type { Meter } from '../component/meter.ts';
 import type { Processor } from '../component/processor.ts';
 import type { Pipeline, Receiver } from '../component/receiver.ts';
 import type { Definition, Kind } from '../component/definition.ts';
-import type { ComponentConfig, Config, LedgerKind, PipelineConfig } from '../config/config.ts';
+import type { ComponentConfig, Config, PipelineConfig } from '../config/config.ts';
 import type { Signal } from '../pdata/context.ts';
 import { type DesiredComponent, planReload, type ReusedComponent, type RunningComponent } from './reload-plan.ts';
 import type { Part } from './lifecycle.ts';
+import type { MakePipeline, Named } from './pipeline-parts.ts';
 import type { LogScope } from './telemetry/logger.ts';
 import { OwnTraces } from './telemetry/own-traces.ts';
 import { StagedMeter } from './telemetry/staged-meter.ts';
-
-export interface Named<T> {
-  readonly id: string;
-  readonly component: T;
-}
-
-/** Everything a pipeline is built from. */
-export interface PipelineParts {
-  readonly id: string;
-  readonly signal: Signal;
-  /** In the order they run. No other pipeline uses these instances. */
-  readonly processors: readonly Named<Processor>[];
-  /** Shared with the pipelines of other signals. */
-  readonly exporters: readonly Named<Exporter>[];
-  readonly ledger: LedgerKind;
-  readonly capabilities: Capabilities;
-  readonly logger: Logger;
-  readonly meter: Meter;
-  /** Null while the daemon's own traces are off. */
-  readonly traces: OwnTraces | null;
-  readonly now: () => number;
-}
-
-/** A pipeline is a component: it starts after its processors and stops after its receivers. */
-export interface PipelineComponent extends Pipeline, Component {
-  /** Resolves when every admitted request has ended. */
-  idle?(): Promise<void>;
-}
-
-export type MakePipeline = (parts: PipelineParts) => PipelineComponent;
 
 export interface ServiceDependencies {
   readonly logger: Logger;

@@ -7,7 +7,7 @@ import type { Logger } from '../component/logger.ts';
 import type { Meter } from '../component/meter.ts';
 import { AdmissionControl, type SizeClass } from './admission.ts';
 import { Arena } from './arena.ts';
-import type { MakePipeline, PipelineParts } from './assembly.ts';
+import type { MakePipeline, PipelineParts } from './pipeline-parts.ts';
 import { SignalPipeline } from './pipeline.ts';
 import { PollEnd } from './poll-end.ts';
 import { RowBudget } from './row-budget.ts';

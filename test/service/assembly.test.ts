@@ -8,7 +8,7 @@ import { defineExtension, SERVICE_STATUS, type ServiceStatus } from '../../src/c
 import { defineProcessor } from '../../src/component/processor.ts';
 import { defineReceiver, type Pipeline } from '../../src/component/receiver.ts';
 import { UserError } from '../../src/errors.ts';
-import type { PipelineParts } from '../../src/service/assembly.ts';
+import type { PipelineParts } from '../../src/service/pipeline-parts.ts';
 import { Service } from '../../src/service/service.ts';
 import { load } from '../support/config-files.ts';
 

@@ -18,9 +18,10 @@ import { ExplicitCosts } from './explicit-cost-keys.ts';
 import type { Tables } from '../../pdata/tables.ts';
 import type { Batch } from '../../pdata/batch.ts';
 import type { Steps } from '../../pdata/steps.ts';
-import { COST_SOURCES, SERVICE_TIERS, USAGE_SCOPES } from '../../pdata/columns.ts';
+import { COST_SOURCES, USAGE_SCOPES } from '../../pdata/columns.ts';
 import type { TextRef } from '../../pdata/text.ts';
 import * as layout from '../../pdata/layout.ts';
+import { emptyUsage, readUsage } from './derived-usage.ts';
 import { explainPrice, describePrice } from './explanation.ts';
 import { chooseStatedCost, explainStatedCosts } from './explicit-cost.ts';
 import type { PricingOptions } from './options.ts';
@@ -230,49 +231,9 @@ function deriving(pricing: Pricing, derivations: Derivations): Processor {
   };
 }
 
-/** False when no token count is known. */
-function readUsage({ derived }: Batch, usage: Required<Usage>): boolean {
-  usage.inputTokens = numberOrNull(derived.number(layout.NUMBER_INPUT_TOKENS));
-  usage.outputTokens = numberOrNull(derived.number(layout.NUMBER_OUTPUT_TOKENS));
-  if (usage.inputTokens === null && usage.outputTokens === null) return false;
-  usage.cacheReadTokens = numberOrNull(derived.number(layout.NUMBER_CACHE_READ_TOKENS));
-  usage.cacheWriteTokens = numberOrNull(derived.number(layout.NUMBER_CACHE_WRITE_TOKENS));
-  usage.cacheWrite1hTokens = numberOrNull(derived.number(layout.NUMBER_CACHE_WRITE_1H_TOKENS));
-  usage.reasoningTokens = numberOrNull(derived.number(layout.NUMBER_REASONING_TOKENS));
-  usage.cacheReadAudioTokens = numberOrNull(derived.number(layout.NUMBER_AUDIO_CACHE_READ_TOKENS));
-  usage.inputAudioTokens = freshAudio(derived.number(layout.NUMBER_AUDIO_INPUT_TOKENS), usage.cacheReadAudioTokens);
-  usage.outputAudioTokens = numberOrNull(derived.number(layout.NUMBER_AUDIO_OUTPUT_TOKENS));
-  usage.inputImageTokens = numberOrNull(derived.number(layout.NUMBER_IMAGE_INPUT_TOKENS));
-  usage.outputImageTokens = numberOrNull(derived.number(layout.NUMBER_IMAGE_OUTPUT_TOKENS));
-  usage.serviceTier = SERVICE_TIERS[derived.number(layout.NUMBER_SERVICE_TIER)] ?? null;
-  return true;
-}
-
 /** Null: the tables have no room for the text, and the column stays null. */
 function setPriceId({ derived }: Batch, text: TextRef | null): void {
   if (text !== null) derived.setText(layout.SLOT_PRICE_ID, text.offset, text.length, text.flags);
-}
-
-/** Senders that count cached audio include it in the audio count. */
-const freshAudio = (all: number, cached: number | null): number | null =>
-  Number.isNaN(all) ? null : Math.max(all - (cached ?? 0), 0);
-const numberOrNull = (value: number): number | null => (Number.isNaN(value) ? null : value);
-
-function emptyUsage(): Required<Usage> {
-  return {
-    inputTokens: null,
-    outputTokens: null,
-    cacheReadTokens: null,
-    cacheWriteTokens: null,
-    cacheWrite1hTokens: null,
-    reasoningTokens: null,
-    inputAudioTokens: null,
-    cacheReadAudioTokens: null,
-    inputImageTokens: null,
-    outputAudioTokens: null,
-    outputImageTokens: null,
-    serviceTier: null,
-  };
 }
 
 /** Each pipeline has its own instance; instances of one id share the books, which are slow to compile. */

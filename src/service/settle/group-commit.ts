@@ -46,7 +46,7 @@ interface Waiting {
 }
 
 /** The requests of one range of sizes, which form groups. */
-interface Lane {
+interface SizeClass {
   readonly waiting: WaitingRequests<Waiting>;
   /** The kinds of the groups that are being settled; null: a group is about to be formed. */
   readonly settling: Set<{ kind: Kind | null }>;
@@ -56,7 +56,7 @@ interface Lane {
 /** Large requests that are being settled, and the requests that wait for their end. */
 interface Blocking {
   readonly claims: BlockingClaims;
-  readonly dependents: { readonly lane: Lane; readonly waiting: Waiting }[];
+  readonly dependents: { readonly sizeClass: SizeClass; readonly waiting: Waiting }[];
 }
 
 const NO_OUTCOME: Outcome = {
@@ -71,8 +71,8 @@ export class GroupCommit {
   readonly #groupSize: Histogram;
   readonly #commitSeconds: Histogram;
   readonly #outcomes: Counter;
-  readonly #small = this.#lane(SMALL_GROUP);
-  readonly #large = this.#lane(LARGE_GROUP);
+  readonly #small = this.#makeClass(SMALL_GROUP);
+  readonly #large = this.#makeClass(LARGE_GROUP);
   readonly #waitingHeavy = new WaitingRequests<Waiting>(LARGE_GROUP);
   readonly #blocking = new Set<Blocking>();
   readonly #failed: FailedRequests;
@@ -143,23 +143,23 @@ export class GroupCommit {
     if (heavy && this.#failed.has(claim)) return Promise.resolve(refusal('overloaded', 'it failed a moment ago'));
     return new Promise((settle) => {
       const waiting = { claim, encoded, bytes, isPlaced, trace, settle };
-      const lane = this.#laneFor(waiting);
-      if (lane === this.#small) this.#lastSmallMs = this.#now();
-      (heavy ? this.#waitingHeavy : lane.waiting).push(waiting);
+      const sizeClass = this.#classOf(waiting);
+      if (sizeClass === this.#small) this.#lastSmallMs = this.#now();
+      (heavy ? this.#waitingHeavy : sizeClass.waiting).push(waiting);
       this.#startRuns();
     });
   }
 
-  #lane(limits: GroupLimits): Lane {
-    const lane: Lane = {
+  #makeClass(limits: GroupLimits): SizeClass {
+    const sizeClass: SizeClass = {
       waiting: new WaitingRequests(limits),
       settling: new Set(),
       choice: {
         kindOf: (claim) => this.#kindOf(claim),
-        allows: (kind) => this.#allows(lane, kind),
+        allows: (kind) => this.#allows(sizeClass, kind),
       },
     };
-    return lane;
+    return sizeClass;
   }
 
   #kindOf(claim: Claim): Kind {
@@ -170,16 +170,16 @@ export class GroupCommit {
    * A concurrent group of the same kind must be full: a smaller one grows while it waits. Small ones beside large
    * requests need not be. Large requests have none while small ones arrive.
    */
-  #allows(lane: Lane, kind: Kind): boolean {
-    const { waiting, settling } = lane;
+  #allows(sizeClass: SizeClass, kind: Kind): boolean {
+    const { waiting, settling } = sizeClass;
     const others = [...settling].filter((group) => group.kind === kind || group.kind === null);
     if (others.length === 0) return true;
-    if (lane === this.#large && this.#now() - this.#lastSmallMs < SMALL_PRESENCE_MS) return false;
-    return kind !== 'apart' && (waiting.isWhole || (lane === this.#small && this.#isSettlingLarge));
+    if (sizeClass === this.#large && this.#now() - this.#lastSmallMs < SMALL_PRESENCE_MS) return false;
+    return kind !== 'apart' && (waiting.isWhole || (sizeClass === this.#small && this.#isSettlingLarge));
   }
 
   /** A ledger that settles one group after the other gets groups of all sizes. */
-  #laneFor(waiting: Waiting): Lane {
+  #classOf(waiting: Waiting): SizeClass {
     return this.#concurrentGroups > 1 && !isLarge(waiting) ? this.#small : this.#large;
   }
 
@@ -200,11 +200,12 @@ export class GroupCommit {
       this.#runningHeavy++;
       this.#start(this.#runHeavy());
     }
-    for (const lane of [this.#small, this.#large]) if (this.#canStart(lane)) this.#start(this.#run(lane));
+    for (const sizeClass of [this.#small, this.#large])
+      if (this.#canStart(sizeClass)) this.#start(this.#run(sizeClass));
   }
 
   /** Groups of one size never wait for those of the other, so there can be one group more than `concurrentGroups`. */
-  #canStart({ waiting, settling, choice }: Lane): boolean {
+  #canStart({ waiting, settling, choice }: SizeClass): boolean {
     if (waiting.count === 0) return false;
     if (settling.size === 0) return true;
     const open = this.#small.settling.size + this.#large.settling.size;
@@ -222,19 +223,19 @@ export class GroupCommit {
   }
 
   /** Settles one group after the other until none can be formed. */
-  async #run(lane: Lane): Promise<void> {
+  async #run(sizeClass: SizeClass): Promise<void> {
     const current: { kind: Kind | null } = { kind: null };
-    lane.settling.add(current);
+    sizeClass.settling.add(current);
     // Requests that arrive in the same iteration of the event loop belong to the same group.
     await new Promise<void>((resolve) => this.#pollEnd.formGroup(resolve));
     for (;;) {
       // Synchronous with `#takeGroup`: of two runs that end together, the second one finds that no other is settling.
-      lane.settling.delete(current);
-      const group = this.#takeGroup(lane);
+      sizeClass.settling.delete(current);
+      const group = this.#takeGroup(sizeClass);
       const [first] = group;
       if (first === undefined) return;
-      current.kind = lane.choice.kindOf(first.claim);
-      lane.settling.add(current);
+      current.kind = sizeClass.choice.kindOf(first.claim);
+      sizeClass.settling.add(current);
       // A concurrent group of another kind may be possible now.
       this.#startRuns();
       if (group.some(isLarge)) await this.#settleBlocking(group);
@@ -243,12 +244,12 @@ export class GroupCommit {
   }
 
   /** Forms the next group without the requests that must wait for large ones. */
-  #takeGroup(lane: Lane): readonly Waiting[] {
+  #takeGroup(sizeClass: SizeClass): readonly Waiting[] {
     for (;;) {
-      const group = lane.waiting.take(lane.choice);
+      const group = sizeClass.waiting.take(sizeClass.choice);
       const free = group.filter((waiting) => {
         const blocking = [...this.#blocking].find(({ claims }) => claims.block(waiting.claim));
-        blocking?.dependents.push({ lane, waiting });
+        blocking?.dependents.push({ sizeClass, waiting });
         return blocking === undefined;
       });
       if (free.length > 0 || group.length === 0) return free;
@@ -276,7 +277,7 @@ export class GroupCommit {
     this.#blocking.add(blocking);
     const decisions = await this.#settleGroup(requests);
     this.#blocking.delete(blocking);
-    for (const { lane, waiting } of blocking.dependents.reverse()) lane.waiting.putBack(waiting);
+    for (const { sizeClass, waiting } of blocking.dependents.reverse()) sizeClass.waiting.putBack(waiting);
     if (blocking.dependents.length > 0) this.#startRuns();
     return decisions;
   }
@@ -296,7 +297,7 @@ export class GroupCommit {
       waiting.trace?.committed(started, group.length);
       waiting.settle(decision);
     }
-    for (const waiting of deferred.reverse()) this.#laneFor(waiting).waiting.putBack(waiting);
+    for (const waiting of deferred.reverse()) this.#classOf(waiting).waiting.putBack(waiting);
     return decisions;
   }
 
