@@ -10,12 +10,13 @@ import type {
   Origin,
 } from '../../component/capabilities/derivations.ts';
 import { OPERATIONS } from '../../dialects/categories.ts';
-import { BODY, FIELDS, type ReadField } from '../../dialects/dialect.ts';
-import type { AttributeCursor } from '../../pdata/attributes.ts';
+import { BODY, FIELDS } from '../../dialects/dialect.ts';
 import type { Batch } from '../../pdata/batch.ts';
-import { DERIVED_COLUMNS, PRICING_NUMBERS, SPAN_STATUSES } from '../../pdata/columns.ts';
+import { SPAN_STATUSES } from '../../pdata/columns.ts';
 import * as layout from '../../pdata/layout.ts';
-import { dialectOfRank, NO_RANK, RANK_SCOPE, RANK_SERVICE } from './key-classes.ts';
+import { DialectEvidence } from './dialect-evidence.ts';
+import { columnOf, columnOfField, fieldsOfColumn, isCount } from './filled-columns.ts';
+import { NO_RANK } from './key-classes.ts';
 import type { LookupTables } from './lookup-tables.ts';
 import { type Candidate, keyOf, RecordingCandidates, RecordingView, RecordLog, type Setting } from './recording.ts';
 import { RecordNormalizer } from './record-normalizer.ts';
@@ -25,45 +26,15 @@ const OPERATION = fieldNumber('operation');
 /** Longer values are cut in reasons. */
 const MAX_SHOWN = 60;
 
-/** Columns that are filled from fields of other names. */
-const FIELDS_OF_COLUMN: Readonly<Record<string, readonly ReadField[]>> = {
-  provider: ['provider', 'response_model', 'request_model'],
-  cache_write_tokens: ['cache_write_tokens', 'cache_write_5m_tokens', 'cache_write_1h_tokens'],
-  finish_reasons: ['finish_reason'],
-  latency_ms: ['latency'],
-  time_to_first_token_ms: ['time_to_first_token'],
-  is_error: ['failed'],
-};
-const COLUMN_OF_FIELD: Readonly<Record<string, string>> = {
-  finish_reason: 'finish_reasons',
-  latency: 'latency_ms',
-  time_to_first_token: 'time_to_first_token_ms',
-  failed: 'is_error',
-  cache_write_5m_tokens: 'cache_write_tokens',
-};
-
-/** By part of the derived row, as `slot 3`: the column. */
-const COLUMN_OF_PART: ReadonlyMap<string, string> = new Map(
-  [...DERIVED_COLUMNS, ...PRICING_NUMBERS].flatMap(({ name }) =>
-    (['slot', 'number'] as const).flatMap((part) => {
-      const constants: Readonly<Record<string, number | undefined>> = layout;
-      const at = constants[`${part.toUpperCase()}_${name.toUpperCase()}`];
-      return at === undefined ? [] : [[`${part} ${at}`, name] as const];
-    }),
-  ),
-);
 /** Values that a column does not hold. */
 const EMPTY: ReadonlySet<string> = new Set(['', 'null', '{}', '[]', '""']);
-const isCount = (column: string): boolean => column.endsWith('_tokens');
-const fieldsOfColumn = (column: string): readonly number[] =>
-  (FIELDS_OF_COLUMN[column] ?? [column as ReadField]).map(fieldNumber);
-
 export class DerivingNormalizer extends RecordNormalizer {
   readonly #log: RecordLog;
   readonly #recording: RecordingView;
   readonly #batch: Batch;
   readonly #lookups: LookupTables;
   readonly #derivations: Derivations;
+  readonly #signs: DialectEvidence;
 
   constructor(lookups: LookupTables, batch: Batch, derivations: Derivations) {
     const log = new RecordLog();
@@ -74,6 +45,7 @@ export class DerivingNormalizer extends RecordNormalizer {
     this.#batch = batch;
     this.#lookups = lookups;
     this.#derivations = derivations;
+    this.#signs = new DialectEvidence(batch, lookups, view.reader);
   }
 
   override normalize(record: number): void {
@@ -93,7 +65,7 @@ export class DerivingNormalizer extends RecordNormalizer {
     return {
       record,
       dialect: dialect < 0 ? null : (this.#lookups.dialects[dialect]?.id ?? null),
-      evidence: dialect < 0 ? null : this.#evidence(record),
+      evidence: dialect < 0 ? null : this.#signs.of(record, dialect, this.rank),
       filled: filled.map(({ rows: _, ...column }) => column),
       lost,
       leftOver: this.#leftOver(record, used, lost),
@@ -219,7 +191,7 @@ export class DerivingNormalizer extends RecordNormalizer {
     if (!(fields instanceof RecordingCandidates)) return [];
     const used = new Set([...winners.values(), ...this.#acceptedParts()].map(keyOf));
     return FIELDS.flatMap((name, field) => {
-      const column = COLUMN_OF_FIELD[name] ?? name;
+      const column = columnOfField(name);
       const winner = filled.find((each) => each.column === column);
       return fields
         .of(field)
@@ -310,47 +282,6 @@ export class DerivingNormalizer extends RecordNormalizer {
     return known.rank !== NO_RANK || known.signs.length > 0 ? 'a sign of a dialect' : null;
   }
 
-  /** The sign of the dialect that the record has: the first in the order of detection that means this dialect. */
-  #evidence(record: number): string {
-    const { dialect } = this.#recording;
-    const { detection } = this.#lookups;
-    const { scope, resource } = this.#batch.records.goto(record);
-    const isOf = (rank: number): boolean => rank !== NO_RANK && dialectOfRank(rank) === dialect;
-    if (this.rank < RANK_SCOPE && isOf(this.rank)) return `the attribute ${this.#keysOfRank(record, this.rank)}`;
-    for (const each of [detection.own, detection]) {
-      if (each !== null && isOf(each.rankOfScope(this.#batch, scope))) return `the scope ${each.scopeName}`;
-    }
-    if (isOf(this.rank)) return `the attribute ${this.#keysOfRank(record, this.rank)}, which suggests it`;
-    for (const each of [detection.own, detection]) {
-      const rank = each?.rankOfService(this.#batch, resource) ?? NO_RANK;
-      if (rank >= RANK_SERVICE && isOf(rank)) return 'the name of the service or SDK';
-    }
-    if (dialect === this.#lookups.relocating) return 'an event that is named like its scope';
-    const keys = this.#keys(record).filter(({ symbol }) => this.#lookups.keys.of(this.#batch.tables, symbol)?.telling);
-    if (keys.length > 0) return `${keys[0]?.attribute ?? ''}, and no sign of another dialect`;
-    return 'the name of the event';
-  }
-
-  #keysOfRank(record: number, rank: number): string {
-    const { reader } = this.#recording;
-    const found = this.#keys(record).find(({ symbol, row }) => {
-      const known = this.#lookups.keys.of(this.#batch.tables, symbol);
-      if (known === null) return false;
-      const word = known.signs.length === 0 ? 0 : reader.word(this.#lookups.words, row);
-      return known.rank === rank || known.signs.some((sign) => sign.rank === rank && sign.word === word);
-    });
-    if (found === undefined) return '(none)';
-    const isValue = this.#lookups.keys.of(this.#batch.tables, found.symbol)?.rank !== rank;
-    return isValue ? `${found.attribute}=${reader.text(found.row) ?? ''}` : found.attribute;
-  }
-
-  #keys(record: number): { readonly attribute: string; readonly symbol: number; readonly row: number }[] {
-    const rows: AttributeCursor = this.#batch.recordAttributes(record);
-    const keys = [];
-    while (rows.next()) keys.push({ symbol: rows.symbol, row: rows.row });
-    return keys.map((key) => ({ ...key, attribute: this.#batch.tables.keyOf(key.symbol) }));
-  }
-
   #isOwn(record: number, row: number): boolean {
     const { attributesFirst, attributesCount } = this.#batch.records.goto(record);
     return row >= attributesFirst && row < attributesFirst + attributesCount;
@@ -373,10 +304,3 @@ export class DerivingNormalizer extends RecordNormalizer {
 }
 
 const STATUS_ERROR = SPAN_STATUSES.indexOf('error');
-
-function columnOf({ part, index }: Setting): string | null {
-  if (part !== 'byte') return COLUMN_OF_PART.get(`${part} ${index}`) ?? null;
-  if (index === layout.DERIVED_CATEGORY) return 'category';
-  if (index === layout.DERIVED_IS_ERROR) return 'is_error';
-  return index === layout.DERIVED_USAGE_SCOPE ? 'usage_scope' : null;
-}
