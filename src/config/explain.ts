@@ -113,8 +113,8 @@ const FORMAT_WORDS: Readonly<Record<string, readonly [what: string, hint: string
     'a URL of HTTP',
     'http:// or https://, a host and perhaps a port up to 65535, such as https://example.com:4318',
   ],
-  date: ['a date', 'such as 2027-01-31'],
-  'date-time': ['a date', 'such as 2027-01-31T00:00:00Z'],
+  date: ['a date', 'for example 2027-01-31'],
+  'date-time': ['a date', 'for example 2027-01-31T00:00:00Z'],
 };
 
 function wordsFor(error: ErrorObject, at: Path, checked: Checked): Words {

@@ -26,7 +26,7 @@ export function checkUrl(url: string): void {
   if (fault !== null) throw new UserError(`extensions.postgres.url cannot be used: ${fault.message}`, fault.hint);
 }
 
-/** Host, port and name. The URL is valid, or the text says so. */
+/** Host, port and name. The text says so when the URL is not valid. */
 export function describeDatabase(url: string): string {
   try {
     const { host, port, database } = new pg.Client({ connectionString: url });
