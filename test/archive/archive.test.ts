@@ -1,6 +1,6 @@
 /**
- * The archive against a real database and a folder: every value is restored, each record is in exactly one file whatever
- * step a run is interrupted at, and a file that differs from the database is not recorded.
+ * The archive against a real database and a folder: every value is restored, each record is in exactly one file
+ * whatever step a run is interrupted at, and a file that differs from the database is not recorded.
  */
 import { copyFileSync, existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

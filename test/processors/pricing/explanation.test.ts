@@ -83,7 +83,7 @@ t.test('a price not in force, an unknown side and every note are in the text', a
   });
   t.match(
     explainPrice(book, null, 'old', { inputTokens: 1, outputTokens: 1 }, TIME).unpriced,
-    /has no price at that time/,
+    /has no price of old at that time/,
   );
   const earlier = explainPrice(book, null, 'old', { inputTokens: 5, outputTokens: null, cacheReadTokens: 10 }, 0);
   t.match(earlier, { inputCost: '0.00001500', outputCost: null, totalCost: null, flags: ['cache_outside_input'] });
