@@ -22,7 +22,7 @@ export const reloadCommand: Command = {
       return loaded ? 0 : 1;
     }
     if (!loaded)
-      throw new UserError(`the configuration was not loaded; the running one stays in use in use\n${problems.join('\n')}`);
+      throw new UserError(`the configuration was not loaded; the running one stays in use\n${problems.join('\n')}`);
     call.terminal.print(`The daemon with pid ${pid} has loaded ${configuration.join(' and ')} again.`);
     return 0;
   },

@@ -283,7 +283,7 @@ export class Daemon {
     } catch (error) {
       if (error instanceof Interrupted) return { loaded: false, problems: ['the daemon is stopping'] };
       const problems = problemsOf(error);
-      this.#logger.error({ problems }, 'the configuration was not loaded; the running one stays in use in use');
+      this.#logger.error({ problems }, 'the configuration was not loaded; the running one stays in use');
       return { loaded: false, problems };
     }
   }

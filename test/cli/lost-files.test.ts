@@ -51,7 +51,7 @@ const restore = async (): Promise<void> => {
 };
 
 const DAMAGES: readonly (readonly [what: string, damage: () => unknown, reason: RegExp])[] = [
-  ['missing', () => rmSync(path), /it is not there/u],
+  ['missing', () => rmSync(path), /it does not exist/u],
   ['empty', () => truncateSync(path, 0), /it has 0 bytes instead of \d+/u],
   ['truncated', () => truncateSync(path, whole.length - 100), /it has \d+ bytes instead of \d+/u],
   [
@@ -72,7 +72,7 @@ const DAMAGES: readonly (readonly [what: string, damage: () => unknown, reason: 
     /it is damaged/u,
   ],
   ['without a needed column', () => rewrite('* EXCLUDE trace_id'), /it is damaged: it has no column trace_id/u],
-  ['a folder', () => mkdir(path), /it is not there/u],
+  ['a folder', () => mkdir(path), /it does not exist/u],
 ];
 
 const USAGE = ['usage', '--since', 'all', '--json', '--by', 'day'];

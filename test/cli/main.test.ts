@@ -116,7 +116,7 @@ t.test('run starts, loads its configuration again on SIGHUP, and stops on SIGTER
   await until('the configuration was loaded again');
   writeFileSync(join(folder, 'a.yaml'), 'nonsense');
   child.kill('SIGHUP');
-  await until('the configuration was not loaded; the running one stays in use in use');
+  await until('the configuration was not loaded; the running one stays in use');
   child.kill('SIGTERM');
   t.equal(await ended, 0);
   t.match(output.err, /"answered":0,"refused":0,"left":0,"seconds":[\d.]+,"msg":"stopped"/u);

@@ -163,7 +163,7 @@ t.test('an object that is lost or damaged is left out, and named once', async (t
   const damaged = Buffer.from(whole);
   damaged[whole.length - 6] = (damaged[whole.length - 6] ?? 0) ^ 0xff;
   const damages: readonly (readonly [damage: () => void, reason: RegExp])[] = [
-    [() => rmSync(path), /it is not there/u],
+    [() => rmSync(path), /it does not exist/u],
     [() => writeFileSync(path, whole.subarray(0, 20)), /the object is shorter/u],
     [() => writeFileSync(path, ''), /has 0 bytes/u],
     [() => writeFileSync(path, damaged), /is left out: \S/u],

@@ -50,7 +50,7 @@ t.test('status and reload find the daemon of the folder without any option', { s
   writeFileSync(path, SIDECAR.replace('project:', 'projct:'));
   t.match(await sluice(['reload'], { folder }), {
     code: 1,
-    err: /the configuration was not loaded; the running one stays in use in use\nsluice\.yaml:3:\d+: error: unknown option "projct"/u,
+    err: /the configuration was not loaded; the running one stays in use\nsluice\.yaml:3:\d+: error: unknown option "projct"/u,
   });
   const json = await sluice(['reload', '--json'], { folder });
   t.equal(json.code, 1);

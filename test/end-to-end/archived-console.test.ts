@@ -222,7 +222,7 @@ t.test('what is in a file that is lost is left out, and the answer says so', asy
   t.teardown(() => renameSync(`${path}.away`, path));
   const lost = {
     complete_from: String(BigInt(CLOSED_MS + 3 * DAY_MS) * 1_000_000n),
-    unread: `The archive cannot read ${key}: it is not there.`,
+    unread: `The archive cannot read ${key}: it does not exist.`,
   };
   const from = BigInt(CLOSED_MS - 31 * DAY_MS) * 1_000_000n;
   const list = JSON.parse((await ask(`/projects/shop/traces?from=${from}&archived=true`)).text);

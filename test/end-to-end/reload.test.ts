@@ -157,7 +157,7 @@ t.test(`reload ${RELOADS} times under load, valid and invalid files: no request 
     writeFileSync(file, files[(round >> 1) % files.length] ?? '');
     daemon.child.kill('SIGHUP');
     if (isGood) await daemon.until('the configuration was loaded again', ++seen.loaded);
-    else await daemon.until('the configuration was not loaded; the running one stays in use in use', ++seen.kept);
+    else await daemon.until('the configuration was not loaded; the running one stays in use', ++seen.kept);
     const all = async () => senders.every(({ stored }, index) => stored.length > (before[index] ?? 0)) || undefined;
     t.ok(await waitFor(all, { timeoutMs: PATIENCE_MS }), 'every sender has sent meanwhile');
   }

@@ -99,11 +99,11 @@ t.test('a reload changes both workers; an invalid or unusable configuration chan
   const more = `otlp/more: { protocols: { http: { endpoint: "127.0.0.1:${taken}" } } }`;
   scene.configure({ environment: 'production', more });
   daemon.child.kill('SIGHUP');
-  await daemon.until('the configuration was not loaded; the running one stays in use in use');
+  await daemon.until('the configuration was not loaded; the running one stays in use');
   t.match(daemon.output.err, `127.0.0.1:${taken} is already in use`);
   scene.configure('receivers: [');
   daemon.child.kill('SIGHUP');
-  await daemon.until('the configuration was not loaded; the running one stays in use in use', 2);
+  await daemon.until('the configuration was not loaded; the running one stays in use', 2);
   t.same(await environments(), ['staging', 'staging'], 'on the connections they had');
 });
 
