@@ -16,7 +16,7 @@ import {
 import type { Histogram, HistogramBucket } from './shapes.ts';
 import { spansOf, sumsOfUsage } from './trace-rows.ts';
 
-/** With conditions on spans, or with a figure of spans, only as many of the newest traces are looked at. */
+/** With conditions on spans, or with a figure of spans, only this many of the newest traces are read. */
 const SAMPLE = 5000;
 const HEAVY_SAMPLE = 500;
 const HAS_ERROR = `EXISTS (SELECT FROM sluice.spans s WHERE ${spansOf('s')} AND (s.status = 'error' OR s.is_error) OFFSET 0)`;
