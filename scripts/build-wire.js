@@ -25,7 +25,10 @@ const FEATURES = [
   Features.SignExt,
 ].reduce((all, feature) => all | feature);
 
-/** Settings of Binaryen that the compiler changes. The modules are optimized with the default values. */
+/**
+ * Settings of Binaryen that the compiler changes. The modules are optimized with the default values. The compiler's limits
+ * of inlined functions stay: inside its caller, a large function has fewer registers for its loops.
+ */
 const SETTINGS = [
   'TrapsNeverHappen',
   'ClosedWorld',
@@ -35,9 +38,6 @@ const SETTINGS = [
   'GenerateStackIR',
   'OptimizeStackIR',
   'DebugInfo',
-  'AlwaysInlineMaxSize',
-  'FlexibleInlineMaxSize',
-  'OneCallerInlineMaxSize',
   'AllowInliningFunctionsWithLoops',
 ];
 
