@@ -26,8 +26,8 @@ const FEATURES = [
 ].reduce((all, feature) => all | feature);
 
 /**
- * Settings of Binaryen that the compiler changes. The modules are optimized with the default values. The compiler's limits
- * of inlined functions stay: inside its caller, a large function has fewer registers for its loops.
+ * Settings of Binaryen that the compiler changes. The modules are optimized with the default values. The compiler's
+ * limits of inlined functions stay: inside its caller, a large function has fewer registers for its loops.
  */
 const SETTINGS = [
   'TrapsNeverHappen',
