@@ -155,6 +155,8 @@ export class Daemon {
     const { process } = this.#host;
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void this.#stop(signal));
     process.on('SIGHUP', () => void this.#reloads.request());
+    // Without a listener Node opens its debugger, with which every local user can run code in the daemon.
+    process.on('SIGUSR1', () => this.#logger.info({}, 'SIGUSR1 is ignored'));
     process.on('uncaughtException', (error) => void this.#fail(error));
     process.on('unhandledRejection', (reason) => void this.#fail(reason));
   }

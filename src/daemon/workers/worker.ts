@@ -27,7 +27,8 @@ import { HandedOffPorts } from './handed-off-ports.ts';
 import { type Assignment, faultOf, HEARTBEAT_MS, type PrimaryMessage, type WorkerMessage } from './messages.ts';
 import { workerConfig } from './role-config.ts';
 
-const IGNORED: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGHUP'];
+/** SIGUSR1 would open Node's debugger, with which every local user can run code in the worker. */
+const IGNORED: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1'];
 
 /** Set when the primary has started the worker. */
 interface Running {
