@@ -40,7 +40,7 @@ const PROCESS_BYTES = 320 * 2 ** 20;
 const LEAST_DUCK_BYTES = 192 * 2 ** 20;
 
 /** The part of the memory of the process that DuckDB may use. */
-export const duckBytesOf = (memoryBytes: number): number => Math.max(LEAST_DUCK_BYTES, memoryBytes - PROCESS_BYTES);
+const duckBytesOf = (memoryBytes: number): number => Math.max(LEAST_DUCK_BYTES, memoryBytes - PROCESS_BYTES);
 
 export interface WorkPlace extends Pick<Work, 'session' | 'store' | 'views'> {
   /** Of the process. */

@@ -39,7 +39,7 @@ export const dayOfNs = (ns: string): string => `(date '1970-01-01' + (${ns} / 86
  * archive seals the partition of a day before it reads it, so a partition with the first seal has all records of its
  * day. One with the seal of a part, or with none, was created after the day had been archived, or dropped.
  */
-export const IS_DROPPED = `NOT ${hasPartition(`AND ${hasTrigger('c.oid', [SEAL])}`)}`;
+const IS_DROPPED = `NOT ${hasPartition(`AND ${hasTrigger('c.oid', [SEAL])}`)}`;
 
 function hasPartition(condition: string): string {
   return `EXISTS (

@@ -2,7 +2,7 @@
 import { IS_OF_TABLES } from '../../component/archived-day.ts';
 import type { Query } from '../../component/capabilities/postgres.ts';
 import { type Publication, recordFile } from '../lake-jobs.ts';
-import { LAKE_TABLES, type LakeSignal } from '../lake-table.ts';
+import type { LakeSignal } from '../lake-table.ts';
 
 /** How many parts are asked for at once. */
 const MAX_PARTS = 50_000;
@@ -191,5 +191,3 @@ export async function plannedJobs(query: Query, signal: LakeSignal): Promise<rea
   );
   return rows.map((row) => ({ id: String(row['id']), token: String(row['token']), day: String(row['day']) }));
 }
-
-export const SIGNALS: readonly LakeSignal[] = LAKE_TABLES.map(({ signal }) => signal);

@@ -72,7 +72,7 @@ export interface JaegerSpans {
   readonly processes: ReadonlyMap<string, string>;
 }
 
-export function jaegerSpans(rows: readonly StoredText[]): JaegerSpans {
+function jaegerSpans(rows: readonly StoredText[]): JaegerSpans {
   const { resourceSpans } = JSON.parse(otlpJson('traces', rows)) as OtlpRequest;
   const processes = new Map<string, string>();
   const spans: string[] = [];
