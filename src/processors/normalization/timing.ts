@@ -7,6 +7,8 @@ const TIME_TO_FIRST_TOKEN = fieldNumber('time_to_first_token');
 const LATENCY = fieldNumber('latency');
 const MILLISECONDS: Readonly<Record<string, number>> = { s: 1000, ms: 1 };
 const NANOSECONDS_PER_MILLISECOND = 1_000_000;
+/** Spans cannot take longer: their times are at most 2^63-1 nanoseconds. */
+const LONGEST_MILLISECONDS = 2 ** 63 / NANOSECONDS_PER_MILLISECOND;
 /** A smaller number is no present time in epoch milliseconds. */
 const EPOCH_MILLISECONDS = 100_000_000_000;
 /** Longer texts are no instants. */
@@ -29,7 +31,7 @@ function first(view: RecordView, field: number): number {
   const candidates = fields.countOf(field);
   for (let index = 0; index < candidates; index++) {
     const milliseconds = millisecondsAt(view, fields.ruleAt(field, index), fields.rowAt(field, index));
-    if (!Number.isNaN(milliseconds)) return milliseconds;
+    if (milliseconds <= LONGEST_MILLISECONDS) return milliseconds;
   }
   return Number.NaN;
 }

@@ -57,6 +57,15 @@ t.test('the plain OpenTelemetry names fill their columns', async (t) => {
   });
 });
 
+t.test('a time that no step can take is not stored', async (t) => {
+  const first = (seconds: PlainValue): unknown =>
+    normalized.span({ 'gen_ai.operation.name': 'chat', 'gen_ai.response.time_to_first_chunk': seconds })?.[
+      'time_to_first_token_ms'
+    ];
+  t.equal(first(86_400), 86_400_000);
+  for (const seconds of [-1, Number.NaN, Infinity, 1e10, 1e300, Number.MAX_VALUE, '1e300']) t.equal(first(seconds), null);
+});
+
 t.test('content is in its column only; names and ids stay among the attributes', async (t) => {
   const { attributes } = normalized.span({
     'gen_ai.operation.name': 'chat',
