@@ -26,7 +26,7 @@ const PAGE = 50;
 const MOST_LIVE = 1_000;
 const SORTS = [
   ['newest', 'Newest'],
-  ['cost', 'Highest cost'],
+  ['cost', 'Costliest'],
   ['duration', 'Slowest'],
   ['tokens', 'Most tokens'],
   ['errors', 'Most errors'],
