@@ -83,7 +83,9 @@ export function parseWords(input: readonly string[], options: Options): Parsed {
       given.set(name, ['']);
       continue;
     }
-    if (value === undefined) throw new UsageError(`--${name} needs a value`, `as --${name} ${option.value ?? 'VALUE'}`);
+    // An empty item would be a file or an option without a name.
+    if (value === undefined || (value === '' && option.type === 'list'))
+      throw new UsageError(`--${name} needs a value`, `as --${name} ${option.value ?? 'VALUE'}`);
     if (option.type === 'text' && given.has(name)) throw new UsageError(`--${name} is given twice`);
     given.set(name, [...(given.get(name) ?? []), value]);
   }

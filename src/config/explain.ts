@@ -1,6 +1,6 @@
 /** Turns the validator's errors into messages for authors of YAML. */
 import type { ErrorObject } from 'ajv';
-import { expressionFault } from '../component/expression.ts';
+import { expressionFault, MATCHES_EMPTY } from '../component/expression.ts';
 import { suggest } from '../component/nearest.ts';
 import { formatPath, isMissing, keyOriginAt, type Node, nodeAt, type Path } from './node.ts';
 import { type Diagnostics, quote } from './diagnostics.ts';
@@ -176,7 +176,9 @@ const COMPARISONS: Readonly<Record<string, string>> = {
 function formatWords(format: string, must: Must, shown: string, text: string | null): Words {
   if (format === 're2' && text !== null) {
     const fault = printable(expressionFault(text) ?? '');
-    return must(`an RE2 expression: ${fault}`, 'look-around and back-references are not known to RE2');
+    return fault === MATCHES_EMPTY
+      ? must('an expression that does not match the empty text', 'write + instead of *, for example')
+      : must(`an RE2 expression: ${fault}`, 'look-around and back-references are not known to RE2');
   }
   const [what, hint] =
     format === 're2' ? ['an RE2 expression', null] : (FORMAT_WORDS[format] ?? [`of the form "${format}"`, null]);

@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
 import { UserError } from '../errors.ts';
 import type { ConnectionHandler, Listener, ListenRequest, Listeners } from '../component/listening.ts';
 import { type Endpoint, formatEndpoint, parseListenEndpoint } from '../component/endpoint.ts';
-import { hintFor, type OpenPort, openPort, type Port } from './port.ts';
+import { type OpenPort, openPort, type Port } from './port.ts';
 
 /** The listening sockets of one process. */
 export class ListeningSockets {
@@ -48,7 +48,7 @@ class ServiceListeners implements Listeners {
     if (this.#held.has(key)) {
       throw new UserError(
         `${request.endpoint} is already in use, by another part of this configuration`,
-        hintFor(request),
+        `Set ${request.option} to another address.`,
       );
     }
     this.#held.add(key);

@@ -90,7 +90,7 @@ function inUse(request: ListenRequest): UserError {
   return new UserError(`${request.endpoint} is already in use`, hintFor(request), 'exists');
 }
 
-export function hintFor({ option }: ListenRequest): string {
+function hintFor({ option }: ListenRequest): string {
   return `Stop the other program, or set ${option} to a free address.`;
 }
 

@@ -45,6 +45,7 @@ t.test('an invalid argument is a usage error with a hint', async (t) => {
   refuse(['--zzz'], { message: 'unknown option --zzz', hint: 'Use --help to list the options.' });
   refuse(['--json=1'], { message: '--json takes no value' });
   refuse(['--config'], { message: '--config needs a value', hint: 'as --config FILE' });
+  refuse(['--config='], { message: '--config needs a value', hint: 'as --config FILE' });
   refuse(['--by', 'a', '--by', 'b'], { message: '--by is given twice' });
   refuse(['--constructor'], { message: 'unknown option --constructor' });
   t.throws(() => parseWords(['-x'], OPTIONS), new UsageError('unknown option -x', 'Use --help to list the options.'));

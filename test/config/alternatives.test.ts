@@ -55,6 +55,12 @@ const PATTERN =
   'pattern: An RE2 expression, without look-around and back-references. All of what it matches is replaced.';
 
 const CASES: readonly (readonly [processors: string, expected: readonly string[]])[] = [
+  [
+    redact('{ name: a, pattern: "x*" }'),
+    [
+      `"x*" | ${RULE}.pattern must be an expression that does not match the empty text | write + instead of *, for example`,
+    ],
+  ],
   [match('{ prefx: gpt }'), [`prefx | unknown option "prefx" in ${MATCH} | did you mean "prefix"?`]],
   [match('{ regexp: "a.*" }'), [`regexp | unknown option "regexp" in ${MATCH} | did you mean "regex"?`]],
   [match('{ prefix: 5 }'), [`5 | ${MATCH}.prefix must be text, not 5 | put it in quotes: "5"`]],

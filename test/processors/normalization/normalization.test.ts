@@ -63,7 +63,8 @@ t.test('a time that no step can take is not stored', async (t) => {
       'time_to_first_token_ms'
     ];
   t.equal(first(86_400), 86_400_000);
-  for (const seconds of [-1, Number.NaN, Infinity, 1e10, 1e300, Number.MAX_VALUE, '1e300']) t.equal(first(seconds), null);
+  for (const seconds of [-1, Number.NaN, Infinity, 1e10, 1e300, Number.MAX_VALUE, '1e300'])
+    t.equal(first(seconds), null);
 });
 
 t.test('content is in its column only; names and ids stay among the attributes', async (t) => {
