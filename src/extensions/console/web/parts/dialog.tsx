@@ -16,8 +16,8 @@ export function Dialog({ title, onClose, children }: DialogProps): JSX.Element {
   useEffect(() => {
     const before = document.activeElement;
     element.current?.showModal();
-    // The browser would choose the button that closes the dialog.
-    element.current?.querySelector<HTMLElement>('.dialog-body input')?.focus();
+    // The browser would choose the button that closes the dialog. A long dialog begins at its top.
+    element.current?.querySelector<HTMLElement>('.dialog-body input')?.focus({ preventScroll: true });
     return () => {
       if (before instanceof HTMLElement) before.focus();
     };

@@ -10,6 +10,8 @@ const TYPING_MS = 150;
 const MOST_MATCHES = 1_000;
 /** Where contents of senders are. */
 const CONTENT = '.text-block, .json, .card-title';
+/** What scrolls. */
+const PAGE = '.conversation-page, .thread-page';
 
 /** `isPart`: more can be loaded. */
 export function FindText({ isPart }: { isPart: boolean }): JSX.Element {
@@ -17,6 +19,8 @@ export function FindText({ isPart }: { isPart: boolean }): JSX.Element {
   const [text, setText] = useState('');
   const [matches, setMatches] = useState<readonly Range[]>([]);
   const [at, setAt] = useState(-1);
+  /** Where to go once the text is found: Enter may come before that. */
+  const pending = useRef<1 | -1 | null>(null);
   useEffect(() => {
     const timer = setTimeout(() => {
       wantedText.value = text.toLowerCase();
@@ -26,7 +30,7 @@ export function FindText({ isPart }: { isPart: boolean }): JSX.Element {
   const wanted = wantedText.value;
   useEffect(() => {
     setAt(-1);
-    const page = bar.current?.parentElement ?? null;
+    const page = bar.current?.closest(PAGE) ?? null;
     if (wanted === '' || page === null) return setMatches([]);
     const look = (): void => setMatches(matchesIn(page, wanted));
     look();
@@ -38,6 +42,10 @@ export function FindText({ isPart }: { isPart: boolean }): JSX.Element {
     return () => observer.disconnect();
   }, [wanted]);
   useEffect(() => mark(matches, matches[at] ?? null), [matches, at]);
+  useEffect(() => {
+    if (pending.current !== null && matches.length > 0) step(pending.current);
+    pending.current = null;
+  }, [matches]);
   useEffect(
     () => () => {
       wantedText.value = '';
@@ -46,6 +54,11 @@ export function FindText({ isPart }: { isPart: boolean }): JSX.Element {
     [],
   );
   const step = (by: 1 | -1): void => {
+    if (wantedText.value !== text.toLowerCase()) {
+      pending.current = by;
+      wantedText.value = text.toLowerCase();
+      return;
+    }
     if (matches.length === 0) return;
     const next = at < 0 ? (by === 1 ? 0 : matches.length - 1) : (at + by + matches.length) % matches.length;
     setAt(next);
@@ -84,7 +97,8 @@ export function FindText({ isPart }: { isPart: boolean }): JSX.Element {
 
 function statusOf(count: number, at: number, isPart: boolean): string {
   const all = count === MOST_MATCHES ? `the first ${exactly(count)}` : exactly(count);
-  const found = count === 0 ? 'not found' : at < 0 ? `found ${all} ×` : `${exactly(at + 1)} of ${all}`;
+  const found =
+    count === 0 ? 'not found' : at < 0 ? (count === 1 ? '1 match' : `${all} matches`) : `${exactly(at + 1)} of ${all}`;
   return isPart ? `${found} in the loaded part` : found;
 }
 
@@ -127,7 +141,7 @@ function reveal(match: Range | undefined): void {
   if (match === undefined || parent === null) return;
   const folded = parent.closest('details');
   if (folded !== null) folded.open = true;
-  const page = parent.closest('.conversation-page, .thread-page');
+  const page = parent.closest(PAGE);
   if (page === null) return;
   const [frame, place] = [page.getBoundingClientRect(), match.getBoundingClientRect()];
   page.scrollTop += place.top - frame.top - frame.height / 3;

@@ -62,7 +62,7 @@ function PriceRow({ row, known }: { row: PriceShape; known: boolean }): JSX.Elem
     <tr>
       <th scope="row">{model === null ? UNKNOWN : <Name text={model} />}</th>
       <td>{provider === null ? UNKNOWN : <Name text={provider} />}</td>
-      <td title={price === null ? (row.price_id ?? undefined) : detailsOf(price)}>
+      <td class="price-source" title={price === null ? (row.price_id ?? undefined) : detailsOf(price)}>
         <Source row={row} known={known} />
       </td>
       {RATES.map((kind) => (

@@ -23,16 +23,19 @@ export function MessagesView({ trace }: { trace: TraceRef }): JSX.Element {
   const steps = useAnswer<Steps>(path, { after });
   return (
     <div class="thread-page">
-      <p class="thread-bar">
+      <div class="thread-bar">
+        {seesContent.value ? (
+          <FindText isPart={steps.data !== null && steps.data.next !== null} />
+        ) : (
+          <span class="muted">Without the right to content: names and figures only.</span>
+        )}
         <MarkdownSwitch />
-        {seesContent.value ? null : <span class="muted">Without the right to content: names and figures only.</span>}
-      </p>
+      </div>
       <Loaded of={steps}>
         {({ items, next }) => {
           const all = steps.stale ? earlier : [...earlier, ...items];
           return (
             <>
-              {all.length > 0 && seesContent.value ? <FindText isPart={next !== null} /> : null}
               {all.length === 0 ? (
                 <Empty>This trace has no model call, tool step or retrieval.</Empty>
               ) : (

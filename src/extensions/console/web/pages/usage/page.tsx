@@ -268,7 +268,9 @@ function UsageCell({ id, figures }: { id: string; figures: UsageFigures }): JSX.
     <td class={`number ${id === 'errors' && errors > 0 ? 'bad-text' : ''}`} title={measure?.exact?.(figures)}>
       {measure?.format(measure.value(figures))}
       {id === 'cost' && unpriced > 0 ? (
-        <span class="warn without-price">{exactly(unpriced)} without a price</span>
+        <Link class="warn without-price" href={pageHref('project')} title="Model prices of the project">
+          {exactly(unpriced)} without a price
+        </Link>
       ) : null}
     </td>
   );
