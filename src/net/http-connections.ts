@@ -24,7 +24,6 @@ export class HttpConnections implements ConnectionHandler {
     this.#server = server;
     this.#begin = begin;
     this.#open = new OpenConnections(limit);
-    answerAfterEnd(server);
     // node:http starts to check its time limits on this event, which it does not emit without a port of its own.
     server.emit('listening');
   }
@@ -55,9 +54,4 @@ export class HttpConnections implements ConnectionHandler {
   async cut(): Promise<void> {
     await this.close(AbortSignal.abort());
   }
-}
-
-/** A client that has finished sending still gets its answers. Without this option Node closes the connection. */
-function answerAfterEnd(server: Server): void {
-  Object.assign(server, { httpAllowHalfOpen: true });
 }

@@ -1,4 +1,5 @@
-// Small HTTP servers begin few requests in one iteration of the event loop, however many a client pipelines.
+// Small HTTP servers begin few requests in one iteration of the event loop, however many a client pipelines, and end
+// answers whose client has left.
 import type { RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
@@ -54,5 +55,16 @@ for (const [name, serverOf] of SERVERS) {
     client.on('error', () => undefined).resume();
     await new Promise((resolve) => client.once('close', resolve));
     t.equal(begun, 0);
+  });
+
+  t.test(`${name}: an answer that has no end is closed when its client leaves`, async (t) => {
+    const left = new Promise<void>((resolve) => {
+      const handler = serverOf((_request, response) => {
+        response.once('close', resolve);
+        response.writeHead(200).write('first');
+      });
+      void send(t, handler, REQUEST).then((client) => client.once('data', () => client.end()));
+    });
+    await t.resolves(left);
   });
 }

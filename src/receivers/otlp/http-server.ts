@@ -132,6 +132,8 @@ export class HttpServer implements Component, ConnectionHandler {
     });
     // Only the size of the headers is limited: a limit on their number drops headers silently.
     server.maxHeadersCount = 0;
+    // A client that has finished sending gets its answers. The console has streams, which end with their client.
+    Object.assign(server, { httpAllowHalfOpen: true });
     const serve = (request: IncomingMessage, response: ServerResponse): void => {
       const connection = this.#pacing.begin(request, response);
       if (connection === null) return;
