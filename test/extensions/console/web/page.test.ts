@@ -298,11 +298,11 @@ async function removePicked(t: Test, page: Page, origin: string): Promise<void> 
 /** The answers are real, but for what an archive adds to them. */
 async function countArchived(t: Test, page: Page, origin: string): Promise<void> {
   const asked: string[] = [];
-  let isAway = true;
+  let isUnavailable = true;
   await page.route('**/api/v1/projects/shop/usage?*', async (route) => {
     const isArchived = new URL(route.request().url()).searchParams.get('archived') === 'true';
     asked.push(isArchived ? 'archived' : 'usual');
-    if (isArchived && isAway) {
+    if (isArchived && isUnavailable) {
       await page.getByText('Counting archived days …').waitFor();
       const error = { code: 'archive_unavailable', message: 'The archive cannot be read now.' };
       return route.fulfill({ status: 503, json: { error } });
@@ -315,7 +315,7 @@ async function countArchived(t: Test, page: Page, origin: string): Promise<void>
   await page.getByText(/^Archived days before .* are not counted\./u).waitFor();
   await page.getByRole('button', { name: 'Count them' }).click();
   await page.getByText('The archive cannot be read now.').waitFor();
-  isAway = false;
+  isUnavailable = false;
   await page.getByRole('button', { name: 'Count them' }).click();
   await page.getByText('are not counted.').waitFor({ state: 'detached' });
   t.same(asked, ['usual', 'archived', 'archived'], 'archived days are counted only when they are asked for');
@@ -324,11 +324,11 @@ async function countArchived(t: Test, page: Page, origin: string): Promise<void>
 
 /** As `countArchived`: the archived trace is a stored one, with another id and start. */
 async function listArchived(t: Test, page: Page, origin: string): Promise<void> {
-  let isAway = true;
+  let isUnavailable = true;
   await page.route(/\/projects\/shop\/traces\?/u, async (route) => {
     const { searchParams } = new URL(route.request().url());
     const isArchived = searchParams.get('archived') === 'true';
-    if (isArchived && isAway) {
+    if (isArchived && isUnavailable) {
       await page.getByText('Reading archived days …').waitFor();
       const error = { code: 'archive_unavailable', message: 'The archive cannot be read now.' };
       return route.fulfill({ status: 503, json: { error } });
@@ -348,7 +348,7 @@ async function listArchived(t: Test, page: Page, origin: string): Promise<void> 
   const stored = await rows(page).count();
   await page.getByRole('button', { name: 'Show them' }).click();
   await page.getByText('The archive cannot be read now.').waitFor();
-  isAway = false;
+  isUnavailable = false;
   await page.getByRole('button', { name: 'Show them' }).click();
   await rows(page).filter({ hasText: 'an archived trace' }).waitFor();
   t.equal(await rows(page).count(), stored + 1, 'the stored traces stay');
