@@ -9,7 +9,7 @@ import t, { type Test } from 'tap';
 import { sluice as call } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
 import { BIN, freePort, startExecutable, watchExecutable } from '../support/executable.ts';
-import { startS3 } from '../support/fake-s3.ts';
+import { openS3Place } from '../support/s3-place.ts';
 import { longTest } from '../support/long.ts';
 import { MIGRATED } from '../support/migrated.ts';
 import { createDatabase } from '../support/postgres.ts';
@@ -18,7 +18,7 @@ import { postgresConfig } from '../support/postgres-daemon.ts';
 t.setTimeout(600_000);
 
 const { url } = await createDatabase(t, MIGRATED);
-const s3 = await startS3(t);
+const s3 = await openS3Place(t);
 const folder = mkdtempSync(join(tmpdir(), 'sluice-objects-console-'));
 const [port, otlp] = [await freePort(), await freePort()];
 const console_ = `console: { endpoint: "127.0.0.1:${port}", ui: false, auth: { mode: none, anonymous_role: admin } }`;
@@ -26,7 +26,7 @@ const config = postgresConfig({
   databaseUrl: url,
   exporters: 'objects',
   processors: 'auth, environment, normalization',
-  moreExporters: `objects: { to: "s3://${s3.bucket}/prefix", linger: 0s }`,
+  moreExporters: `objects: { to: "${s3.url}", linger: 0s }`,
 })
   .replace('allow_unsafe: true } }', `allow_unsafe: true }, ${console_} }`)
   .replace('endpoint: "127.0.0.1:0"', `endpoint: "127.0.0.1:${otlp}"`)
