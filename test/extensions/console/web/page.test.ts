@@ -354,6 +354,40 @@ async function listArchived(t: Test, page: Page, origin: string): Promise<void> 
   t.equal(await rows(page).count(), stored + 1, 'the stored traces stay');
 }
 
+/** Each list and sum whose answer lacks something says since when, and why. */
+async function meetIncomplete(page: Page, { origin }: TestConsole, traceId: string): Promise<void> {
+  const unread = 'The archive cannot read lake/spans/day=2023-11-14/job-000000000001.parquet: it is not there.';
+  const lost = { complete_from: '1700006400000000000', unread };
+  const paths =
+    /\/projects\/shop\/(?:traces|logs|conversations|usage|traces\/top|traces\/[0-9a-f]{32}|conversations\/[^/]+\/turns)(?:\?|$)/u;
+  let isLost = true;
+  await page.route(paths, async (route) => {
+    const response = await route.fetch();
+    if (!isLost) return route.fulfill({ response });
+    return route.fulfill({ response, json: { ...((await response.json()) as object), ...lost } });
+  });
+  const alert = page.getByRole('alert').filter({ hasText: unread });
+  const within = alert.filter({ hasText: /^Before .*2023.* this is incomplete\./u });
+  for (const path of ['traces', 'logs', 'conversations', 'usage', 'traces?sort=cost', 'traces?q=user:none-17']) {
+    await page.goto(`${origin}/p/shop/${path}`);
+    await within.waitFor();
+  }
+  await page.goto(`${origin}/p/shop/conversations`);
+  await rows(page).first().getByRole('link').click();
+  await within.waitFor();
+  await page.goto(`${origin}/p/shop/traces/${traceId}`);
+  await alert.filter({ hasText: /^This is incomplete\./u }).waitFor();
+  for (const path of ['traces', 'usage']) {
+    isLost = true;
+    await page.goto(`${origin}/p/shop/${path}`);
+    await within.waitFor();
+    isLost = false;
+    await within.getByRole('button', { name: 'Try again' }).click();
+    await alert.waitFor({ state: 'detached' });
+  }
+  await page.unroute(paths);
+}
+
 /** What is not there says so, and how to continue. */
 async function meetDeadEnds(t: Test, page: Page, { origin }: TestConsole, link: string): Promise<void> {
   const visit = (path: string) => page.goto(`${origin}${path}`);
@@ -552,6 +586,12 @@ if (chromium === null) {
       const own = await context.newPage();
       own.setDefaultTimeout(PATIENCE_MS);
       await countArchived(t, own, console.origin);
+      await own.close();
+    });
+    await t.test('answers that are incomplete', { timeout: WHOLE_MS }, async () => {
+      const own = await context.newPage();
+      own.setDefaultTimeout(PATIENCE_MS);
+      await meetIncomplete(own, console, other);
       await own.close();
     });
     await t.test('dead ends, columns, a conversation as a file', { timeout: WHOLE_MS }, async (t) => {

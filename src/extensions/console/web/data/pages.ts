@@ -11,6 +11,8 @@ export interface Search<Item> {
   readonly reached: string | null;
   /** Earlier days of the range are archived and not found here; null: everything is. */
   readonly completeFrom: string | null;
+  /** Why what is earlier, or a part of it, was not read. */
+  readonly unread: string | null;
   readonly more: boolean;
   readonly continuing: boolean;
   readonly error: ApiError | null;
@@ -54,6 +56,7 @@ export function useSearch<Item>(path: string | null, query: Query): Search<Item>
     examined: pages.reduce((sum, { examined }) => sum + examined, 0),
     reached: last?.reached ?? null,
     completeFrom: last?.complete_from ?? null,
+    unread: last?.unread ?? null,
     more: last?.more === true && last.next !== null,
     continuing: own.continuing,
     error: own.error,

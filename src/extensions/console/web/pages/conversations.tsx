@@ -11,7 +11,7 @@ import { FindText } from '../parts/find-text.tsx';
 import { Cell, Grid } from '../parts/grid.tsx';
 import { Nothing } from '../parts/nothing.tsx';
 import { parsed } from '../parts/json-tree.tsx';
-import { Found, SearchFoot } from '../parts/search.tsx';
+import { Archived, Found, SearchFoot } from '../parts/search.tsx';
 import { Loaded } from '../parts/states.tsx';
 import { Thread } from '../parts/thread.tsx';
 import { open, pageHref } from '../state/location.ts';
@@ -128,13 +128,14 @@ export function ConversationPage({ project, id }: { project: string; id: string 
   return (
     <div class="conversation-page">
       <Loaded of={turns}>
-        {({ conversation, items, next }) => {
+        {({ conversation, items, next, complete_from: before, unread }) => {
           // Pages come from the newest; they are read from the oldest.
           const loaded = turns.stale ? newer : [...newer, ...items];
           return (
             <>
               <ConversationHeader project={project} row={conversation} />
               {seesContent.value ? <FindText isPart={next !== null} /> : null}
+              <Archived before={before ?? null} unread={unread ?? null} />
               {next === null ? null : (
                 <p class="actions">
                   <Button

@@ -18,7 +18,7 @@ interface FoundProps {
 export function Found({
   search,
   count = search.items.length,
-  archived = <Archived before={search.completeFrom} />,
+  archived = <Archived before={search.completeFrom} unread={search.unread} />,
   empty,
   children,
 }: FoundProps): JSX.Element {
@@ -38,13 +38,41 @@ export function Found({
   );
 }
 
+interface ArchivedProps {
+  readonly before: string | null;
+  /** Why what is earlier, or a part of it, was not read; null: it was not asked for, or is too much. */
+  readonly unread: string | null;
+}
+
 /** Which part of the range an answer does not have. */
-export function Archived({ before }: { readonly before: string | null }): JSX.Element | null {
+export function Archived({ before, unread }: ArchivedProps): JSX.Element | null {
   if (before === null) return null;
+  if (unread !== null) return <Incomplete before={before} unread={unread} />;
   return (
     <p class="muted">
       Days before {dateTime(msOf(before), false)} are archived and not shown here: use <code>sluice traces</code>,{' '}
       <code>usage</code> or <code>export</code>.
+    </p>
+  );
+}
+
+interface IncompleteProps {
+  readonly before: string | null;
+  readonly unread: string;
+  /** Asks again. */
+  again?(): void;
+}
+
+/** What an answer does not have although it was wanted. `before`: null for a trace. */
+export function Incomplete({ before, unread, again }: IncompleteProps): JSX.Element {
+  return (
+    <p class="bad-text" role="alert">
+      {before === null ? 'This is incomplete.' : `Before ${dateTime(msOf(before), false)} this is incomplete.`} {unread}{' '}
+      {again === undefined ? null : (
+        <Button kind="quiet" onClick={again}>
+          Try again
+        </Button>
+      )}
     </p>
   );
 }
@@ -89,7 +117,7 @@ export function SearchFoot({
   search,
   count = search.items.length,
   what,
-  archived = <Archived before={search.completeFrom} />,
+  archived = <Archived before={search.completeFrom} unread={search.unread} />,
 }: SearchFootProps): JSX.Element {
   return (
     <>

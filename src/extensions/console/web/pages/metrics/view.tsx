@@ -9,6 +9,7 @@ import { ChartFigure } from '../../parts/chart-figure.tsx';
 import { Choice } from '../../parts/choice.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Nothing } from '../../parts/nothing.tsx';
+import { Archived } from '../../parts/search.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { useAsked } from '../../state/asked.ts';
 import { parameter } from '../../state/location.ts';
@@ -59,6 +60,7 @@ function Metric({ metric }: { metric: MetricSeriesAnswer }): JSX.Element {
       </div>
       {series.length === 0 ? <NoPoint metric={metric} /> : <Series metric={metric} measure={measure} />}
       <Examined metric={metric} />
+      <Archived before={metric.complete_from ?? null} unread={metric.unread ?? null} />
     </>
   );
 }

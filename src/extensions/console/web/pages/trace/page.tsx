@@ -7,6 +7,7 @@ import { projectPath, urlOf } from '../../data/api.ts';
 import { asApiError, useAnswer } from '../../data/resource.ts';
 import { type Spans, loadSpans } from '../../data/spans.ts';
 import { Button, Tabs } from '../../parts/basics.tsx';
+import { Incomplete } from '../../parts/search.tsx';
 import { Failure, Loaded, PlaceholderRows } from '../../parts/states.tsx';
 import { useKeys } from '../../state/keys.ts';
 import { open, pageHref, parameter, setQuery } from '../../state/location.ts';
@@ -42,7 +43,14 @@ export function TracePage({ project, id }: TraceRef): JSX.Element {
   });
   return (
     <div class="trace-page">
-      <Loaded of={header}>{(data) => <Header header={data} />}</Loaded>
+      <Loaded of={header}>
+        {(data) => (
+          <>
+            <Header header={data} />
+            {data.unread === undefined ? null : <Incomplete before={null} unread={data.unread} />}
+          </>
+        )}
+      </Loaded>
       {header.data === null ? null : <Views trace={{ project, id }} header={header.data} reload={header.reload} />}
     </div>
   );

@@ -6,7 +6,7 @@ import { projectPath, type Query } from '../../data/api.ts';
 import { type Search, useSearch } from '../../data/pages.ts';
 import { useAnswer } from '../../data/resource.ts';
 import { Button, Tabs } from '../../parts/basics.tsx';
-import { Archived, ArchivedOffer, Found } from '../../parts/search.tsx';
+import { Archived, ArchivedOffer, Found, Incomplete } from '../../parts/search.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { useKeys } from '../../state/keys.ts';
 import { clearPending, merge, pending, useLive } from '../../state/live.ts';
@@ -145,7 +145,12 @@ function useArchived(path: string, query: Query, stored: Search<TraceRow>) {
   if (isWanted && data !== null) {
     const newer = stored.items.filter((row) => BigInt(row.start_time_unix_nano) >= BigInt(before));
     const search = { ...older, first: stored.first, items: [...newer, ...older.items] };
-    return { search, archived: <Archived before={older.completeFrom} /> };
+    return { search, archived: <Archived before={older.completeFrom} unread={older.unread} /> };
+  }
+  // Archived days were wanted for this list: a part of them may be in it.
+  if (before !== null && stored.unread !== null) {
+    const archived = <Incomplete before={before} unread={stored.unread} again={stored.first.reload} />;
+    return { search: stored, archived };
   }
   const archived = (
     <>
@@ -192,17 +197,23 @@ function TopList({ asked, by }: { asked: Asked; by: string }): JSX.Element {
     );
   return (
     <Loaded of={top}>
-      {({ items }) =>
+      {({ items, complete_from: before, unread }) =>
         items.length === 0 ? (
           <Empty>
             <NothingMatches asked={asked} newest={null} />
+            <Archived before={before ?? null} unread={unread ?? null} />
           </Empty>
         ) : (
           <TraceList
             rows={items}
             search={null}
             archived={null}
-            foot={<span>{exactly(items.length)} shown, the first 100 of the range</span>}
+            foot={
+              <>
+                <span>{exactly(items.length)} shown, the first 100 of the range</span>
+                <Archived before={before ?? null} unread={unread ?? null} />
+              </>
+            }
             showPending={null}
           />
         )

@@ -9,7 +9,7 @@ import { ChartFigure } from '../../parts/chart-figure.tsx';
 import { Choice } from '../../parts/choice.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Nothing } from '../../parts/nothing.tsx';
-import { Archived, ArchivedOffer } from '../../parts/search.tsx';
+import { Archived, ArchivedOffer, Incomplete } from '../../parts/search.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { pageHref, parameter, route } from '../../state/location.ts';
 import { exactly, plural } from '../../text/figures.ts';
@@ -55,10 +55,11 @@ export function UsagePage({ project }: { project: string }): JSX.Element {
   const isCounted = counted === asked;
   const archived = isCounted ? 'true' : null;
   const usage = useAnswer<Usage>(projectPath(project, 'usage'), { ...asked.query, group, interval, archived });
-  const rest = (before: string | null): JSX.Element | null =>
-    isCounted && !usage.stale && usage.error === null ? (
-      <Archived before={before} />
-    ) : (
+  const rest = (data: Usage): JSX.Element | null => {
+    const [before, unread] = [data.complete_from ?? null, data.unread ?? null];
+    if (unread !== null) return <Incomplete before={before} unread={unread} again={usage.reload} />;
+    if (isCounted && !usage.stale && usage.error === null) return <Archived before={before} unread={null} />;
+    return (
       <ArchivedOffer
         before={before}
         words={['counted', 'Count them', 'Counting archived days …']}
@@ -66,6 +67,7 @@ export function UsagePage({ project }: { project: string }): JSX.Element {
         read={() => (isCounted ? usage.reload() : setCounted(asked))}
       />
     );
+  };
   if (measure === undefined) return <p />;
   return (
     <div class="usage-page">
@@ -85,7 +87,7 @@ export function UsagePage({ project }: { project: string }): JSX.Element {
           data.series.length === 0 ? (
             <Empty>
               <Nothing title="No model call in this range" q={asked.q} />
-              {rest(data.complete_from ?? null)}
+              {rest(data)}
             </Empty>
           ) : (
             <>
@@ -95,7 +97,7 @@ export function UsagePage({ project }: { project: string }): JSX.Element {
               <p class="muted">
                 As of {dateTime(Date.parse(data.as_of), false)}; {plural(data.calls_examined, 'call')} looked at.
               </p>
-              {rest(data.complete_from ?? null)}
+              {rest(data)}
             </>
           )
         }
