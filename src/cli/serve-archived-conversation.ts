@@ -10,15 +10,13 @@ export const serveArchivedConversation: Command = {
   options: {
     ...CONFIG_OPTIONS,
     ...LAKE_OPTION,
-    id: { type: 'text', value: 'ID', description: 'The whole id of the conversation', default: '' },
   },
   examples: [],
   run: (call) =>
     serveArchived(call, {
       columns: 'all',
-      load: async (lake) => {
-        const project = onlyWord(call, 'PROJECT');
-        await loadWholeConversation(lake, { id: call.values.word('id'), project, since: null });
+      load: async (lake, { conversation = '' }) => {
+        await loadWholeConversation(lake, { id: conversation, project: onlyWord(call, 'PROJECT'), since: null });
         return 0n;
       },
     }),

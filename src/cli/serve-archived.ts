@@ -32,8 +32,11 @@ const BRING_BACK = 'Bring the file back; docs/archive.md says what to do when it
 
 export interface ArchivedWork {
   readonly columns: ColumnChoice;
-  /** Loads what the requests need. Returns the time from which on it is loaded, in nanoseconds; null: it has none. */
-  load(lake: Lake): Promise<bigint | null>;
+  /**
+   * Loads what the requests need, of which the first one is given. Returns the time from which on it is loaded, in
+   * nanoseconds; null: it has none.
+   */
+  load(lake: Lake, first: ArchivedQuestion): Promise<bigint | null>;
 }
 
 /** Until the input ends. */
@@ -42,20 +45,45 @@ export const serveArchived = (call: Call, { columns, load }: ArchivedWork): Prom
     withReadableLake<ExitCode>(call, reader, { columns, mostPartBytes: MOST_PART_BYTES }, async (lake) => {
       const { stdin, stdout } = call.process;
       if (lake === null) await reader.query('BEGIN READ ONLY');
-      const loaded = lake === null ? null : await load(lake).catch(failureOf);
-      const failure = loaded instanceof Failure ? loaded : null;
-      const archivedFrom = lake === null || loaded instanceof Failure ? null : latestOf(loaded, lake.leftNs);
-      const leftOut = lake === null ? null : leftOutOf(lake.leftOut);
-      const serving = { database, reader: cursorReader(lake?.reader ?? reader), archivedFrom, leftOut };
+      let serving: Serving | Failure | null = null;
       for await (const line of createInterface({ input: stdin })) {
         const question = JSON.parse(line) as ArchivedQuestion;
-        const unread = failure ?? lake?.unread ?? null;
-        const answer = unread === null ? await answerOf(serving, question) : refusalOf(unread);
+        serving ??= await begin({ database, reader, lake }, () => (lake === null ? null : load(lake, question)));
+        const unread = lake?.unread ?? null;
+        const answer =
+          serving instanceof Failure
+            ? refusalOf(serving)
+            : unread === null
+              ? await answerOf(serving, question)
+              : refusalOf(unread);
         if (!stdout.write(`${JSON.stringify(answer)}\n`)) await once(stdout, 'drain');
       }
       return 0;
     }),
   );
+
+interface Begun {
+  readonly database: Database;
+  readonly reader: Reader;
+  readonly lake: Lake | null;
+}
+
+async function begin(
+  { database, reader, lake }: Begun,
+  load: () => Promise<bigint | null> | null,
+): Promise<Serving | Failure> {
+  try {
+    const loaded = await load();
+    return {
+      database,
+      reader: cursorReader(lake?.reader ?? reader),
+      archivedFrom: latestOf(loaded, lake?.leftNs ?? null),
+      leftOut: leftOutOf(lake?.leftOut ?? []),
+    };
+  } catch (error) {
+    return failureOf(error);
+  }
+}
 
 /** What was wanted could not be loaded. */
 class Failure implements Unread {

@@ -6,9 +6,10 @@ import { createInterface } from 'node:readline';
 import t from 'tap';
 import type { ArchivedAnswer, ArchivedQuestion } from '../../src/extensions/console/server/archive-readers.ts';
 import { CLOSED_MS, DAY_MS, makeScene, TABLES } from '../support/archive-scene.ts';
+import { sluice } from '../support/command-line.ts';
 import { BIN, freePort, startExecutable } from '../support/executable.ts';
 import { postgresConfig } from '../support/postgres-daemon.ts';
-import { spanIdOf, storeStory } from '../support/usage-rows.ts';
+import { spanIdOf, storeClaims, storeSpan, storeStory, traceIdOf } from '../support/usage-rows.ts';
 import { longTest } from '../support/long.ts';
 
 t.setTimeout(300_000);
@@ -16,6 +17,13 @@ t.setTimeout(300_000);
 const API = '/api/v1';
 const scene = await makeScene(t);
 const traces = await storeStory(scene);
+/** Ids that could be taken for something else on their way to the process that reads. */
+const IDS = ['-x', '--id=y', 'two words', 'a/b?c#d%', 'line\nbreak\u2028 "quoted"', '$HOME', 'ä'.repeat(1200)];
+for (const [index, conversation] of IDS.entries()) {
+  const trace = { id: traceIdOf(700 + index), project: 'shop', at: 1000 * index };
+  await storeSpan(scene, trace, { number: 700 + index, conversation_id: conversation, category: 'model_call' });
+}
+await storeClaims(scene);
 const port = await freePort();
 const console_ = `console: { endpoint: "127.0.0.1:${port}", ui: false, auth: { mode: none, anonymous_role: admin } }`;
 const config = postgresConfig({ databaseUrl: scene.url })
@@ -121,6 +129,14 @@ async function traceList(query: string): Promise<{ readonly items: unknown[]; re
   }
   return { items, completeFrom: undefined };
 }
+const turnsOf = (conversation: string): Promise<Answer> =>
+  ask(`/projects/shop/conversations/${encodeURIComponent(conversation)}/turns`);
+const allTurns = async () => {
+  const found = [];
+  for (const id of [...IDS, 'none', 'a\0b']) found.push(await turnsOf(id));
+  return found;
+};
+const turnsBefore = await allTurns();
 const allLists = async () => {
   const found = [];
   for (const query of LISTS) found.push(await traceList(query));
@@ -193,6 +209,19 @@ t.test('usage of archived days is counted', async (t) => {
   const recent = await askUsage(`from=${BigInt(CLOSED_MS + 8 * DAY_MS) * 1_000_000n}&to=${USAGE_TO}&archived=true`);
   t.notOk('complete_from' in recent, 'PostgreSQL has all of it');
   t.equal((await ask('/projects/shop/usage?archived=yes')).status, 400);
+});
+
+t.test('conversations of archived days, whatever their ids are', async (t) => {
+  t.same(
+    turnsBefore.map(({ status }) => status),
+    [...IDS.map(() => 200), 404, 404],
+  );
+  for (const [index, answer] of (await allTurns()).entries()) t.same(answer, turnsBefore[index], `id ${index}`);
+  for (const [index, id] of IDS.entries()) {
+    const { code, err } = await sluice(['conversation', '--project', 'shop', '--', id], scene);
+    t.equal(code, 0, `id ${index} as an argument`);
+    t.match(err, /^Read \d+ archived/u);
+  }
 });
 
 t.test('traces of archived days are listed', async (t) => {

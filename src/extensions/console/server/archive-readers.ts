@@ -21,23 +21,33 @@ const DAYS_COMMANDS = {
   metrics: { name: 'archived-metrics', detailed: '' },
 } as const;
 
-/** The arguments of the command that loads what a request needs. */
-export type Loading = readonly string[];
+/** How a process loads what a request needs. */
+export interface Loading {
+  /** The arguments of the command. */
+  readonly words: readonly string[];
+  /** An id, which a request has: it may have any characters, and other users of the machine see arguments. */
+  readonly conversation?: string;
+}
 
-export const loadingOfTrace = (trace: string): Loading => [TRACE_COMMAND, trace];
+export const loadingOfTrace = (trace: string): Loading => ({ words: [TRACE_COMMAND, trace] });
+
+const keyOf = ({ words, conversation }: Loading): string =>
+  [words.join(' '), ...(conversation === undefined ? [] : [conversation])].join('\n');
 
 /** Whole days, so that a later request for the same range uses the same process. */
 export function loadingOfDays({ of, project, from, until, isDetailed, conversation = '' }: ArchivedDays): Loading {
-  if (of === 'conversation') return [CONVERSATION_COMMAND, project, `--id=${conversation}`];
+  if (of === 'conversation') return { words: [CONVERSATION_COMMAND, project], conversation };
   const { name, detailed } = DAYS_COMMANDS[of];
   const [first, last] = [from - (from % DAY_NS), until + ((DAY_NS - (until % DAY_NS)) % DAY_NS)];
-  return [name, project, String(first), String(last), ...(isDetailed ? [detailed] : [])];
+  return { words: [name, project, String(first), String(last), ...(isDetailed ? [detailed] : [])] };
 }
 
 /** A line of its input. */
 export interface ArchivedQuestion extends Pick<Caller, 'projects' | 'seesContent'>, Pick<RequestContext, 'headers'> {
   /** A path of the API, or of that of Tempo or Jaeger, with its query. */
   readonly path: string;
+  /** The id of the conversation that the process is to load. */
+  readonly conversation?: string;
 }
 
 /** A line of its output: a whole reply, or a refusal. */
@@ -144,19 +154,19 @@ export class ArchiveReaders {
       hasParts: row?.['has_parts'] === true,
       newestFile: (row?.['newest_file'] ?? null) as string | null,
     };
-    const key = loading.join(' ');
+    const key = keyOf(loading);
     let reader = this.#readerOf(loading, state);
     while (reader === null) {
       await this.#placeFree(signal);
       reader = this.#readerOf(loading, state);
     }
     try {
-      const answer = JSON.parse(await reader.ask(JSON.stringify(question), signal)) as ArchivedAnswer;
-      if ('reply' in answer && answer.left_out !== undefined) this.#warn(reader, key, answer.left_out);
+      const answer = JSON.parse(await reader.ask(lineOf(question, loading), signal)) as ArchivedAnswer;
+      if ('reply' in answer && answer.left_out !== undefined) this.#warn(reader, loading, answer.left_out);
       return replyOf(answer);
     } catch (error) {
       if (error instanceof ConsoleError || signal.aborted) throw error;
-      this.#logger.warn({ command: key, error }, 'archived days could not be read');
+      this.#logger.warn({ command: loading.words.join(' '), error }, 'archived days could not be read');
       throw new ConsoleError('archive_unavailable');
     } finally {
       if (reader.isOver || (this.#former.has(reader) && reader.isUnused)) void this.#end(key, reader);
@@ -165,17 +175,17 @@ export class ArchiveReaders {
   }
 
   /** Each process reads its files once. */
-  #warn(reader: ArchiveReader, command: string, leftOut: string): void {
+  #warn(reader: ArchiveReader, { words }: Loading, leftOut: string): void {
     if (this.#warned.has(reader)) return;
     this.#warned.add(reader);
-    this.#logger.warn({ command, archive: leftOut }, 'an answer of archived days is incomplete');
+    this.#logger.warn({ command: words.join(' '), archive: leftOut }, 'an answer of archived days is incomplete');
   }
 
   /** What was read of a trace is neither shown nor counted any more. */
   forget(trace: string): void {
     const others = `${TRACE_COMMAND} `;
     for (const [key, reader] of this.#readers)
-      if (!key.startsWith(others) || key === loadingOfTrace(trace).join(' ')) void this.#end(key, reader);
+      if (!key.startsWith(others) || key === keyOf(loadingOfTrace(trace))) void this.#end(key, reader);
     for (const reader of this.#former) void this.#end('', reader);
   }
 
@@ -186,7 +196,7 @@ export class ArchiveReaders {
 
   /** The caller must send its request at once, because an unused process may be ended. Null: no process can begin. */
   #readerOf(loading: Loading, state: LakeState): ArchiveReader | null {
-    const key = loading.join(' ');
+    const key = keyOf(loading);
     const running = this.#readers.get(key);
     if (running?.isCurrent(state) === true) return running;
     const before = running === undefined ? Promise.resolve() : this.#retire(key, running);
@@ -227,14 +237,16 @@ export class ArchiveReaders {
     loading: Loading,
     { state, before }: { readonly state: LakeState; readonly before: Promise<void> },
   ): ArchiveReader {
-    const key = loading.join(' ');
+    const key = keyOf(loading);
+    const { words } = loading;
     const reader = new ArchiveReader({
       limits: this.#limits,
       state,
       open: async (abort) => {
         await before;
-        const line = (text: string): void => this.#logger.debug({ command: key, archive: text }, 'reading the archive');
-        return this.#commands.open(loading, { signal: abort, line });
+        const line = (text: string): void =>
+          this.#logger.debug({ command: words.join(' '), archive: text }, 'reading the archive');
+        return this.#commands.open(words, { signal: abort, line });
       },
       idle: () => void this.#end(key, reader),
     });
@@ -257,6 +269,9 @@ export class ArchiveReaders {
     return reader.end();
   }
 }
+
+const lineOf = (question: ArchivedQuestion, { conversation }: Loading): string =>
+  JSON.stringify(conversation === undefined ? question : { ...question, conversation });
 
 function replyOf(answer: ArchivedAnswer): Reply {
   if ('refusal' in answer) {
