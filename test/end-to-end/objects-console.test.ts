@@ -110,7 +110,15 @@ async function checkShown(t: Test, paths: Shown): Promise<void> {
   }
 }
 
-t.test('the API shows what is in objects only', (t) => checkShown(t, MAIN));
+t.test('the API shows what is in objects only', async (t) => {
+  await checkShown(t, MAIN);
+  const { body } = await ask('/projects');
+  t.match(
+    body.items,
+    [{ name: 'default', newest_trace_unix_nano: /^\d+$/u }],
+    'the newest trace is known by its claim',
+  );
+});
 
 longTest('every list, sum and search shows what is in objects only', async (t) => {
   await checkShown(t, OTHERS);

@@ -24,7 +24,8 @@ export const RETENTION_SCHEMA = {
       ...DURATION,
       minimum: HOUR_MS,
       default: '30d',
-      description: 'How long a trace id stays with its project; longer while requests wait for their publication.',
+      description:
+        'How long a trace id stays with its project, from its first record; longer while a request that arrived no later waits for its publication.',
     },
     usage: {
       ...DURATION,
