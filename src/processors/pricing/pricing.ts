@@ -7,7 +7,7 @@ import type { Capability } from '../../component/capabilities/capability.ts';
 import { type CostDerivation, DERIVATIONS, type Derivations } from '../../component/capabilities/derivations.ts';
 import { ownDialects } from '../../component/capabilities/own-dialects.ts';
 import { PRICES, type Prices } from '../../component/capabilities/prices.ts';
-import type { CheckPlace, Host, OptionFault } from '../../component/component.ts';
+import type { Host } from '../../component/component.ts';
 import type { Counter } from '../../component/meter.ts';
 import { PRICE_DIRECTORY } from '../../component/capabilities/price-directory.ts';
 import { defineProcessor, type Processor } from '../../component/processor.ts';
@@ -31,6 +31,7 @@ import { ModelMemo } from './model-memo.ts';
 import { PriceBook } from './price-book.ts';
 import { PriceBooks } from './price-books.ts';
 import { PricingOptionsError } from './price-entry.ts';
+import { priceFaults } from './price-faults.ts';
 import { type Charge, emptyCharge, type PricedModel } from './priced-model.ts';
 import type { Usage } from './usage.ts';
 
@@ -268,32 +269,6 @@ function offerInclusiveRules({ inclusive_rules: rules = [] }: PricingOptions, { 
   if (known !== undefined) known.set(id, new InclusiveRules(rules));
   else capabilities.offer(CACHE_COUNTING, new Map([[id, new InclusiveRules(rules)]]));
 }
-
-/** Loading the price lists takes some 100 ms, so they are loaded only for options that can be wrong. */
-async function priceFaults(
-  options: PricingOptions,
-  { name, resolvePath }: CheckPlace,
-): Promise<readonly OptionFault[]> {
-  const { enabled = true, catalogue = 'bundled', overrides = [] } = options;
-  const isFile = !['bundled', 'none'].includes(catalogue);
-  if (!enabled || (overrides.length === 0 && !isFile)) return [];
-  try {
-    await PriceBook.load(isFile ? { ...options, catalogue: resolvePath(catalogue) } : options);
-    return [];
-  } catch (error) {
-    if (!(error instanceof PricingOptionsError)) throw error;
-    return error.problems.map(({ path, message }) => ({
-      option: optionOf(path),
-      severity: 'error',
-      message: `${name}.${path}: ${message}`,
-      hint: null,
-    }));
-  }
-}
-
-/** `overrides[2].match` as steps. */
-const optionOf = (path: string): readonly (string | number)[] =>
-  [...path.matchAll(/\[(\d+)\]|[^.[\]]+/gu)].map(([name, index]) => (index === undefined ? name : Number(index)));
 
 export const pricing = defineProcessor<PricingOptions>({
   type: 'pricing',
