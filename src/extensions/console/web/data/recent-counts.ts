@@ -13,7 +13,7 @@ export interface Reading {
   readonly commitTimes: Counts;
 }
 
-const START: Reading = { uptimeSeconds: 0, signals: {}, commitTimes: {} };
+export const START: Reading = { uptimeSeconds: 0, signals: {}, commitTimes: {} };
 
 /** The data of `sluice status`. Null: there is none, or it is of a version that does not tell it. */
 export function readingOf(daemon: StatusShape['daemon']): Reading | null {

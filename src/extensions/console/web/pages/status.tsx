@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { RefusalShape, StatusShape } from '../../api/management-shapes.ts';
-import { commitMs, type Reading, readingOf, useRecent } from '../data/recent-counts.ts';
+import { commitMs, type Reading, readingOf, START, useRecent } from '../data/recent-counts.ts';
 import { useNow, useAnswer } from '../data/resource.ts';
 import { Name, Part } from '../parts/basics.tsx';
 import { DataTable } from '../parts/data-table.tsx';
@@ -131,12 +131,14 @@ interface Recent {
   readonly latest: Reading;
 }
 
+/** Of the last minute. Without a commit in it, since the start. */
 function CommitTime({ before, latest }: Recent): JSX.Element {
+  const from = commitMs(before, latest, 1) === null ? START : before;
   return (
-    <div title={`Median time of a commit, ${periodOf(before, latest)}`}>
+    <div title={`Median time of a commit, ${periodOf(from, latest)}`}>
       <dt>commit time</dt>
-      <dd>{tookMs(commitMs(before, latest, 0.5))}</dd>
-      <dd>p99 {tookMs(commitMs(before, latest, 0.99))}</dd>
+      <dd>{tookMs(commitMs(from, latest, 0.5))}</dd>
+      <dd>p99 {tookMs(commitMs(from, latest, 0.99))}</dd>
     </div>
   );
 }

@@ -8,8 +8,11 @@ import { DataTable } from '../../parts/data-table.tsx';
 import { Loaded } from '../../parts/states.tsx';
 import { exactly, UNKNOWN } from '../../text/figures.ts';
 
-const COLUMNS = ['Model', 'Provider', 'Source', 'Input', 'Cached', 'Output', 'Calls'];
-const RATES = ['input', 'cache_read', 'output'] as const;
+const RATES = [
+  ['input', 'Input'],
+  ['cache_read', 'Cached'],
+  ['output', 'Output'],
+] as const;
 const SOURCES: Readonly<Record<PriceSource, string>> = {
   project: 'stored for this project',
   all_projects: 'stored for all projects',
@@ -17,6 +20,13 @@ const SOURCES: Readonly<Record<PriceSource, string>> = {
   corrections: 'built-in corrections',
   bundled: 'built-in list',
   file: 'list of a file',
+};
+/** The beginnings of a `price_id`. */
+const LISTS: Readonly<Record<string, string>> = {
+  'genai-prices': SOURCES.bundled,
+  supplement: SOURCES.corrections,
+  user: SOURCES.configuration,
+  stored: 'stored',
 };
 
 interface PricesAnswer {
@@ -38,7 +48,7 @@ export function Prices({ project }: { project: string }): JSX.Element {
             <p class="muted">No model has been called yet.</p>
           ) : (
             <>
-              <DataTable label="Model prices" columns={COLUMNS} numbersFrom={3}>
+              <DataTable label="Model prices" columns={columnsOf(known)} numbersFrom={3}>
                 {items.map((row) => (
                   <PriceRow key={JSON.stringify([row.provider, row.model])} row={row} known={known} />
                 ))}
@@ -65,11 +75,13 @@ function PriceRow({ row, known }: { row: PriceShape; known: boolean }): JSX.Elem
       <td class="price-source" title={price === null ? (row.price_id ?? undefined) : detailsOf(price)}>
         <Source row={row} known={known} />
       </td>
-      {RATES.map((kind) => (
-        <td class="number" key={kind}>
-          {rateOf(price, kind)}
-        </td>
-      ))}
+      {known
+        ? RATES.map(([kind]) => (
+            <td class="number" key={kind}>
+              {rateOf(price, kind)}
+            </td>
+          ))
+        : null}
       <td class="number">{exactly(row.call_count)}</td>
     </tr>
   );
@@ -92,12 +104,25 @@ function Source({ row, known }: { row: PriceShape; known: boolean }): JSX.Elemen
     );
   }
   if (stated !== null) return <>{stated}</>;
-  if (!known && id !== null) return <Name text={id.split(' ')[0] ?? id} />;
+  if (!known && id !== null) return <>{listOf(id)}</>;
   return <span class="warn">no price</span>;
 }
 
+const columnsOf = (known: boolean): readonly string[] => [
+  ...['Model', 'Provider', 'Source'],
+  ...(known ? RATES.map(([, name]) => name) : []),
+  'Calls',
+];
+
+/** `genai-prices@0.1.8+91a9f7d8b0186e09 openai/gpt-5 …`; the other versions are hashes. */
+function listOf(id: string): string {
+  const [, list = '', version = ''] = /^([a-z-]+)@([\d.]*)/u.exec(id) ?? [];
+  const name = LISTS[list] ?? SOURCES.file;
+  return list === 'genai-prices' ? `${name} ${version}` : name;
+}
+
 /** Without a rate of their own, cached tokens cost as much as others. */
-function rateOf(price: ModelPriceShape | null, kind: (typeof RATES)[number]): string {
+function rateOf(price: ModelPriceShape | null, kind: (typeof RATES)[number][0]): string {
   const rate = price?.rates[kind] ?? (kind === 'cache_read' ? price?.rates['input'] : undefined);
   return rate === undefined ? UNKNOWN : `$${rate}`;
 }
