@@ -265,6 +265,23 @@ export const BODIES: readonly Blocking[] = [
     return requestOf(spanOf(attribute('a', field(5, repeated(one, fits(one))))));
   }),
   traces('nested maps', nestedMaps),
+  // A message that is given again is merged with the one before it.
+  traces('a resource in many parts', (share) => {
+    const part = field(1, keyValue(1, 'a', TRUE));
+    return field(1, Buffer.concat([repeated(part, Math.floor(1_000_000 * share)), field(2, spanOf(NO_BYTES))]));
+  }),
+  traces('an empty resource in many parts', () => {
+    const part = field(1, '');
+    return field(1, Buffer.concat([repeated(part, fits(part)), field(2, spanOf(NO_BYTES))]));
+  }),
+  traces('a scope in many parts', (share) => {
+    const part = field(1, keyValue(3, 'a', TRUE));
+    return field(1, field(2, Buffer.concat([repeated(part, Math.floor(1_000_000 * share)), spanOf(NO_BYTES)])));
+  }),
+  traces('a status in many parts', () => {
+    const part = field(15, field(2, 'a'));
+    return requestOf(spanOf(repeated(part, fits(part))));
+  }),
   traces('unknown fields', () => requestOf(spanOf(repeated(Buffer.from([0xa0, 0x06, 1]), Math.floor(ROOM / 3))))),
   traces('text of control characters', (share) =>
     requestOf(spanOf(attribute('a', text(Buffer.alloc(Math.floor(ROOM * share), 1))))),
