@@ -60,6 +60,18 @@ if (chromium === null) {
     const tabs: Page[] = [];
     for (let at = 0; at < TABS; at += 1) tabs.push(await openTab(context, at % 2 === 0 ? address : `${address}/${id}`));
     t.equal(streams, 0, 'hidden tabs open no stream');
+    await t.test('a tab that is refused because others ask too', async () => {
+      let isRefused = true;
+      const busy = await context.newPage();
+      await busy.route(/\/projects\/shop\/traces\?.*limit=50/u, (route) => {
+        if (!isRefused) return route.continue();
+        isRefused = false;
+        return route.fulfill({ status: 429, json: { error: { code: 'too_many', message: 'Too many requests.' } } });
+      });
+      await busy.goto(address);
+      await busy.locator('.grid-row').first().waitFor({ timeout: PATIENCE_MS });
+      await busy.close();
+    });
     const [list, trace] = tabs as [Page, Page];
 
     await t.test('a list that was hidden since it was loaded', async (t) => {

@@ -75,7 +75,9 @@ export function useResource<T>(key: string | null, load: (signal: AbortSignal) =
   return { data, error, loading, waiting, slow, stale: data !== null && state.key !== key, reload, stop };
 }
 
-const isTemporary = ({ status, code }: ApiError): boolean => status === 0 || code === 'database_unavailable';
+/** `too_many`: other tabs ask at the same time. */
+const TEMPORARY: readonly string[] = ['database_unavailable', 'busy', 'too_many'];
+const isTemporary = ({ status, code }: ApiError): boolean => status === 0 || TEMPORARY.includes(code);
 
 export function asApiError(failure: unknown): ApiError {
   if (failure instanceof ApiError) return failure;
