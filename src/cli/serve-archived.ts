@@ -3,11 +3,11 @@
  * handlers of the console over the loaded rows.
  */
 import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import type { ColumnChoice } from '../archive/reading/column-choice.ts';
 import type { LeftOut } from '../archive/reading/left-out.ts';
 import { UserError } from '../errors.ts';
 import { StoreError } from '../object-store/object-store.ts';
+import { linesOf } from '../component/lines.ts';
 import type { PostgresReader } from '../component/capabilities/postgres-reader.ts';
 import { Administration } from '../extensions/postgres/administration.ts';
 import type { Database } from '../extensions/postgres/database.ts';
@@ -46,7 +46,7 @@ export const serveArchived = (call: Call, { columns, load }: ArchivedWork): Prom
       const { stdin, stdout } = call.process;
       if (lake === null) await reader.query('BEGIN READ ONLY');
       let serving: Serving | Failure | null = null;
-      for await (const line of createInterface({ input: stdin })) {
+      for await (const line of linesOf(stdin)) {
         const question = JSON.parse(line) as ArchivedQuestion;
         serving ??= await begin({ database, reader, lake }, () => (lake === null ? null : load(lake, question)));
         const unread = lake?.unread ?? null;

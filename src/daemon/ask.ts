@@ -1,6 +1,6 @@
 /** Asks a running daemon over its local socket: one word, one JSON answer, or the lines of a tap. */
 import { connect } from 'node:net';
-import { createInterface } from 'node:readline';
+import { linesOf } from '../component/lines.ts';
 import { UserError } from '../errors.ts';
 import type { TapQuestion } from '../service/telemetry/tap.ts';
 import { type ControlWord, TAP_OPEN } from '../service/telemetry/status-server.ts';
@@ -32,7 +32,7 @@ export async function askTap(socket: string, question: TapQuestion, received: (l
   const failed = new Promise<never>((_, reject) => connection.once('error', reject));
   const read = async (): Promise<void> => {
     let isOpen = false;
-    for await (const line of createInterface({ input: connection })) {
+    for await (const line of linesOf(connection)) {
       // Earlier versions answer any word with their status.
       if (!isOpen && line !== TAP_OPEN) throw new UserError('the daemon is of a version that cannot be tapped');
       isOpen = true;

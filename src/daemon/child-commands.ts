@@ -2,8 +2,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants, setPriority } from 'node:os';
-import { createInterface } from 'node:readline';
 import type { CommandSession, CommandWatch, OwnCommands } from '../component/capabilities/own-commands.ts';
+import { onLines } from '../component/lines.ts';
 import type { DaemonHost } from './daemon-host.ts';
 
 /** After this time a process that was asked to end is killed. */
@@ -36,7 +36,7 @@ export class ChildCommands implements OwnCommands {
     // A caller waits for each answer.
     const { child, ended } = await this.#start(words, watch, constants.priority.PRIORITY_BELOW_NORMAL);
     const waiting: Answer[] = [];
-    createInterface({ input: child.stdout }).on('line', (text) => waiting.shift()?.resolve(text));
+    onLines(child.stdout, (text) => waiting.shift()?.resolve(text));
     const whole = ended.catch((error: unknown) => error).then((error) => error ?? new Error('it ended'));
     void whole.then((error) => {
       for (const { reject } of waiting.splice(0)) reject(error);
@@ -71,7 +71,7 @@ export class ChildCommands implements OwnCommands {
     // The process has ended, which `ended` reports.
     child.stdin.on('error', () => undefined);
     const last: string[] = [];
-    createInterface({ input: child.stderr }).on('line', (text) => {
+    onLines(child.stderr, (text) => {
       last.push(text.trim());
       if (last.length > LAST_LINES) last.shift();
       line(text);

@@ -2,8 +2,8 @@
 import { spawn } from 'node:child_process';
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import t from 'tap';
+import { linesOf } from '../../src/component/lines.ts';
 import type { ArchivedAnswer, ArchivedQuestion } from '../../src/extensions/console/server/archive-readers.ts';
 import { CLOSED_MS, DAY_MS, makeScene, TABLES } from '../support/archive-scene.ts';
 import { sluice } from '../support/command-line.ts';
@@ -186,7 +186,7 @@ t.test('the process shows no more than the caller may see', async (t) => {
   ].map((question) => ({ ...question, headers: {} }));
   child.stdin.end(questions.map((question) => `${JSON.stringify(question)}\n`).join(''));
   const lines: string[] = [];
-  for await (const line of createInterface({ input: child.stdout })) lines.push(line);
+  for await (const line of linesOf(child.stdout)) lines.push(line);
   const answers = lines.map((line) => JSON.parse(line) as ArchivedAnswer);
   const texts = answers.map((answer) => ('reply' in answer ? answer.reply.text : answer.refusal.code));
   t.match(texts[0], /another \\\\N one/u);
