@@ -26,6 +26,12 @@ import type { Extent } from './staging.ts';
  */
 const LOCK_MS = 100;
 const LOCK_TRIES = 50;
+/**
+ * One of so many tries waits longer than `deadlock_timeout`, which is a second: then PostgreSQL cancels an autovacuum of
+ * the table. A large table is vacuumed for minutes.
+ */
+const LONG_LOCK_EVERY = 10;
+const LONG_LOCK_MS = 1500;
 const LOCK_PAUSE_S = 0.1;
 const LOCK_NOT_AVAILABLE = '55P03';
 /** The trigger of the default partition until its earlier records are noted. */
@@ -244,8 +250,9 @@ export async function withShortLock(
 ): Promise<void> {
   const { begin, end, undo } = ISOLATIONS[isolation];
   for (let left = LOCK_TRIES; ; left--) {
+    const lockMs = left % LONG_LOCK_EVERY === 1 ? LONG_LOCK_MS : LOCK_MS;
     try {
-      await query(`${begin}; SET LOCAL lock_timeout = ${LOCK_MS}`);
+      await query(`${begin}; SET LOCAL lock_timeout = ${lockMs}`);
       await query(statements);
       await query(end);
       return;

@@ -7,6 +7,12 @@ import { sqlstateOf } from './sqlstate.ts';
 const LOCK_MS = 200;
 const LOCK_PAUSE_MS = 300;
 const LOCK_PATIENCE_MS = 120000;
+/**
+ * One of so many tries waits longer than `deadlock_timeout`, which is a second: then PostgreSQL cancels an autovacuum of
+ * the table. A large table is vacuumed for minutes.
+ */
+const LONG_LOCK_EVERY = 10;
+const LONG_LOCK_MS = 1500;
 /** A lock timeout, and a deadlock. */
 const LOCK_FAILURES = new Set(['55P03', '40P01']);
 
@@ -15,8 +21,10 @@ const LOCK_FAILURES = new Set(['55P03', '40P01']);
  * a long query or a dump delays the migration and nothing else.
  */
 export async function inTransaction(client: pg.Client, work: () => Promise<void>): Promise<void> {
-  for (const end = performance.now() + LOCK_PATIENCE_MS; ; ) {
-    await client.query(`BEGIN; SET LOCAL lock_timeout = ${LOCK_MS}`);
+  const end = performance.now() + LOCK_PATIENCE_MS;
+  for (let tries = 1; ; tries++) {
+    const lockMs = tries % LONG_LOCK_EVERY === 0 ? LONG_LOCK_MS : LOCK_MS;
+    await client.query(`BEGIN; SET LOCAL lock_timeout = ${lockMs}`);
     try {
       await work();
       await client.query('COMMIT');

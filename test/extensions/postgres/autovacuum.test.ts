@@ -1,0 +1,52 @@
+/** An autovacuum that holds a table for long is cancelled by a change of the schema and by the archive. */
+import { Client } from 'pg';
+import t, { type Test } from 'tap';
+import { withShortLock } from '../../../src/archive/lake-jobs.ts';
+import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
+import { inTransaction } from '../../../src/extensions/postgres/transactions.ts';
+import { longTest } from '../../support/long.ts';
+import { PATIENCE_MS } from '../../support/patience.ts';
+import { createDatabase } from '../../support/postgres.ts';
+
+const LOCK = 'LOCK TABLE busy IN SHARE ROW EXCLUSIVE MODE';
+/** Hours for this table. */
+const SLOW = 'autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1, autovacuum_vacuum_threshold = 0';
+
+/** A connection to a database in which an autovacuum of the table `busy` has begun. */
+async function beginVacuum(t: Test): Promise<Client> {
+  const { url } = await createDatabase(t);
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  t.teardown(() => client.end());
+  await client.query('ALTER SYSTEM SET autovacuum_naptime = 1');
+  t.teardown(async () => {
+    await client.query('ALTER SYSTEM RESET autovacuum_naptime');
+    await client.query('SELECT pg_reload_conf()');
+  });
+  await client.query('SELECT pg_reload_conf()');
+  await client.query(`CREATE TABLE busy (id int PRIMARY KEY) WITH (${SLOW}, autovacuum_vacuum_scale_factor = 0)`);
+  await client.query('INSERT INTO busy SELECT generate_series(1, 300000)');
+  await client.query('DELETE FROM busy WHERE id % 3 = 0');
+  const began = await waitFor(
+    async () => {
+      const { rows } = await client.query("SELECT FROM pg_stat_progress_vacuum WHERE relid = 'busy'::regclass");
+      return rows.length > 0 ? true : undefined;
+    },
+    { timeoutMs: PATIENCE_MS },
+  );
+  t.ok(began, 'the autovacuum has begun');
+  return client;
+}
+
+t.test('the archive', async (t) => {
+  const client = await beginVacuum(t);
+  const query = (text: string) => client.query(text);
+  await withShortLock(query, LOCK, { isolation: 'transaction', what: 'the table' });
+});
+
+longTest('a change of the schema', async (t) => {
+  const client = await beginVacuum(t);
+  await inTransaction(client, async () => {
+    await client.query(LOCK);
+  });
+});
