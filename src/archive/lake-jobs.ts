@@ -27,8 +27,8 @@ import type { Extent } from './staging.ts';
 const LOCK_MS = 100;
 const LOCK_TRIES = 50;
 /**
- * One of so many tries waits longer than `deadlock_timeout`, which is a second: then PostgreSQL cancels an autovacuum of
- * the table. A large table is vacuumed for minutes.
+ * One of so many tries waits longer than `deadlock_timeout`, which is a second: then PostgreSQL cancels an autovacuum
+ * of the table. A large table is vacuumed for minutes.
  */
 const LONG_LOCK_EVERY = 10;
 const LONG_LOCK_MS = 1500;

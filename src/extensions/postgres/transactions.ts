@@ -8,8 +8,8 @@ const LOCK_MS = 200;
 const LOCK_PAUSE_MS = 300;
 const LOCK_PATIENCE_MS = 120000;
 /**
- * One of so many tries waits longer than `deadlock_timeout`, which is a second: then PostgreSQL cancels an autovacuum of
- * the table. A large table is vacuumed for minutes.
+ * One of so many tries waits longer than `deadlock_timeout`, which is a second: then PostgreSQL cancels an autovacuum
+ * of the table. A large table is vacuumed for minutes.
  */
 const LONG_LOCK_EVERY = 10;
 const LONG_LOCK_MS = 1500;
