@@ -207,7 +207,7 @@ longTest('an object that is lost or damaged stops the run, and nothing of its co
     damage();
     await t.rejects(scene.run(), {
       message: /the part at byte 0 of ingest.* cannot be read/u,
-      hint: /Bring the object back/u,
+      hint: /Restore the object/u,
     });
     t.same(scene.files(), []);
     writeFileSync(path, bytes);

@@ -93,11 +93,11 @@ for (const [what, program] of [
 ] as const) {
   t.test(`when the program ${what}, one warning is logged and the daemon continues`, async (t) => {
     const { daemon } = start(t, program, { WATCHDOG_USEC: '200000' });
-    await daemon.until('systemd could not be told');
+    await daemon.until('the state could not be reported to systemd');
     daemon.child.kill('SIGHUP');
     await daemon.until('the configuration was loaded again');
     daemon.child.kill('SIGTERM');
     t.equal(await daemon.ended, 0);
-    t.equal(daemon.output.err.split('systemd could not be told').length - 1, 1);
+    t.equal(daemon.output.err.split('the state could not be reported to systemd').length - 1, 1);
   });
 }

@@ -89,7 +89,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
       await rm(cluster);
       await rename(`${cluster}-away`, cluster);
     },
-    says: /a link to a folder that is not there/,
+    says: /a link to a folder that does not exist/,
   },
   'a file is in its place': {
     do: async (cluster) => {
