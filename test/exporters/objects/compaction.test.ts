@@ -1,5 +1,5 @@
 /** The schedule of the compaction: the daemon publishes and removes what its exporter stores. */
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { OwnCommands } from '../../../src/component/capabilities/own-commands.ts';
@@ -78,6 +78,8 @@ t.test('a run starts only when there is something to do', async (t) => {
   await query("UPDATE sluice.lake_jobs SET day = day - 40, state = 'published'");
   t.equal(await anHour(), 1, 'an old file');
   await query('DELETE FROM sluice.lake_jobs');
+  // A lake with files that the database does not know is refused.
+  rmSync(join(scene.lake, 'lake'), { recursive: true });
   await query('DELETE FROM sluice.parts');
   await query("DELETE FROM sluice.maintenance_state WHERE name = 'compaction'");
 });
