@@ -72,7 +72,8 @@ export interface JaegerSpans {
   readonly processes: ReadonlyMap<string, string>;
 }
 
-function jaegerSpans(rows: readonly StoredText[]): JaegerSpans {
+/** Exported for the thread that converts rows. */
+export function jaegerSpans(rows: readonly StoredText[]): JaegerSpans {
   const { resourceSpans } = JSON.parse(otlpJson('traces', rows)) as OtlpRequest;
   const processes = new Map<string, string>();
   const spans: string[] = [];

@@ -1,7 +1,8 @@
 /** Conversions of rows on the event loop and in a thread. */
 import t from 'tap';
 import type { ConsoleError } from '../../../../src/extensions/console/errors.ts';
-import { OTLP_JSON } from '../../../../src/extensions/console/api/otlp-conversions.ts';
+import { OTLP_JSON, SPANS_PROTOBUF } from '../../../../src/extensions/console/api/otlp-conversions.ts';
+import { JAEGER_SPANS } from '../../../../src/extensions/console/jaeger/span-json.ts';
 import { RowThread } from '../../../../src/extensions/console/server/row-thread.ts';
 import { fails, isOnEventLoop, MODULE } from '../../../support/sample-conversions.ts';
 import type { StoredText } from '../../../../src/pdata/stored-text.ts';
@@ -48,4 +49,9 @@ t.test('a conversion ends with the console', async (t) => {
   await new Promise((resolve) => setImmediate(resolve));
   await thread.stop();
   for (const { status } of await ended) t.equal(status, 'rejected');
+});
+
+t.test('every conversion is exported under its own name, where the thread finds it', async (t) => {
+  for (const { module, convert } of [OTLP_JSON.traces, OTLP_JSON.logs, SPANS_PROTOBUF, JAEGER_SPANS])
+    t.equal((await import(module))[convert.name], convert, convert.name);
 });
