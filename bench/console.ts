@@ -98,6 +98,7 @@ function context(
     signal: new AbortController().signal,
     // A state of its own for each run, so that no answer is kept.
     people: {} as RequestContext['people'],
+    leftOut: null,
     reader,
     now: () => Date.now(),
   };
