@@ -15,6 +15,7 @@
 import { dayOfRow, IS_OF_TABLES, isSealed, SEAL, SEAL_OF_PART } from '../component/archived-day.ts';
 import type { Query } from '../component/capabilities/postgres.ts';
 import { unlessDropped } from '../component/dropped-partition.ts';
+import { lockWaitMs } from '../component/lock-wait.ts';
 import { UserError } from '../errors.ts';
 import { literal, quoted } from './duckdb.ts';
 import type { Figures } from './figures.ts';
@@ -26,12 +27,6 @@ import type { Extent } from './staging.ts';
  */
 const LOCK_MS = 100;
 const LOCK_TRIES = 50;
-/**
- * One of so many tries waits longer than `deadlock_timeout`, which is a second: then PostgreSQL cancels an autovacuum
- * of the table. A large table is vacuumed for minutes.
- */
-const LONG_LOCK_EVERY = 10;
-const LONG_LOCK_MS = 1500;
 const LOCK_PAUSE_S = 0.1;
 const LOCK_NOT_AVAILABLE = '55P03';
 /** The trigger of the default partition until its earlier records are noted. */
@@ -249,17 +244,16 @@ export async function withShortLock(
   { isolation, what }: { readonly isolation: keyof typeof ISOLATIONS; readonly what: string },
 ): Promise<void> {
   const { begin, end, undo } = ISOLATIONS[isolation];
-  for (let left = LOCK_TRIES; ; left--) {
-    const lockMs = left % LONG_LOCK_EVERY === 1 ? LONG_LOCK_MS : LOCK_MS;
+  for (let attempt = 1; ; attempt++) {
     try {
-      await query(`${begin}; SET LOCAL lock_timeout = ${lockMs}`);
+      await query(`${begin}; SET LOCAL lock_timeout = ${lockWaitMs(attempt, LOCK_MS)}`);
       await query(statements);
       await query(end);
       return;
     } catch (error) {
       await query(undo);
       if ((error as { readonly code?: unknown }).code !== LOCK_NOT_AVAILABLE) throw error;
-      if (left === 0) throw new UserError(`${what} could not be locked`, 'Run the command again later.');
+      if (attempt > LOCK_TRIES) throw new UserError(`${what} could not be locked`, 'Run the command again later.');
       await query(`SELECT pg_sleep(${LOCK_PAUSE_S})`);
     }
   }

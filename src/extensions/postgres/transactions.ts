@@ -1,18 +1,13 @@
 /** Atomic changes of the schema, while daemons continue to write. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
+import { lockWaitMs } from '../../component/lock-wait.ts';
 import { sqlstateOf } from './sqlstate.ts';
 
 /** How long a statement waits for a lock, the pause for ingest after that, and the limit of all attempts. */
 const LOCK_MS = 200;
 const LOCK_PAUSE_MS = 300;
 const LOCK_PATIENCE_MS = 120000;
-/**
- * One of so many tries waits longer than `deadlock_timeout`, which is a second: then PostgreSQL cancels an autovacuum
- * of the table. A large table is vacuumed for minutes.
- */
-const LONG_LOCK_EVERY = 10;
-const LONG_LOCK_MS = 1500;
 /** A lock timeout, and a deadlock. */
 const LOCK_FAILURES = new Set(['55P03', '40P01']);
 
@@ -22,9 +17,8 @@ const LOCK_FAILURES = new Set(['55P03', '40P01']);
  */
 export async function inTransaction(client: pg.Client, work: () => Promise<void>): Promise<void> {
   const end = performance.now() + LOCK_PATIENCE_MS;
-  for (let tries = 1; ; tries++) {
-    const lockMs = tries % LONG_LOCK_EVERY === 0 ? LONG_LOCK_MS : LOCK_MS;
-    await client.query(`BEGIN; SET LOCAL lock_timeout = ${lockMs}`);
+  for (let attempt = 1; ; attempt++) {
+    await client.query(`BEGIN; SET LOCAL lock_timeout = ${lockWaitMs(attempt, LOCK_MS)}`);
     try {
       await work();
       await client.query('COMMIT');
