@@ -5,6 +5,7 @@
  */
 import { stat, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { inTransaction } from '../component/in-transaction.ts';
 import { UserError } from '../errors.ts';
 import { downloadObject } from '../object-store/object-store.ts';
 import type { ArchivedFile, Work } from './archive-day.ts';
@@ -65,22 +66,19 @@ async function adopt(work: Work, { key, table, day, id }: UnknownFile): Promise<
     const mark = await staging.markOf(path);
     if (mark?.job !== id) throw new DamagedFile(`${key} is no file of \`sluice archive\``);
     const [extent, { size: bytes }] = [await staging.extentOf(path), await stat(path)];
-    await query('BEGIN');
-    const { rowCount } = await query(
-      `INSERT INTO sluice.lake_jobs (id, token, signal, day) OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, $4)
-       ON CONFLICT DO NOTHING`,
-      [id, mark.token, table.signal, day],
-    );
-    if (rowCount !== 1) throw new DamagedFile(`${key} has the number of another file of this database`);
-    await recordFile(query, { job: { id, token: mark.token }, figures, extent, bytes });
-    await query(
-      "SELECT setval(pg_get_serial_sequence('sluice.lake_jobs', 'id'), greatest(max(id), nextval(pg_get_serial_sequence('sluice.lake_jobs', 'id')))) FROM sluice.lake_jobs",
-    );
-    await query('COMMIT');
+    await inTransaction(query, async () => {
+      const { rowCount } = await query(
+        `INSERT INTO sluice.lake_jobs (id, token, signal, day) OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, $4)
+         ON CONFLICT DO NOTHING`,
+        [id, mark.token, table.signal, day],
+      );
+      if (rowCount !== 1) throw new DamagedFile(`${key} has the number of another file of this database`);
+      await recordFile(query, { job: { id, token: mark.token }, figures, extent, bytes });
+      await query(
+        "SELECT setval(pg_get_serial_sequence('sluice.lake_jobs', 'id'), greatest(max(id), nextval(pg_get_serial_sequence('sluice.lake_jobs', 'id')))) FROM sluice.lake_jobs",
+      );
+    });
     return { signal: table.signal, day, key, records: Number(figures.records), bytes };
-  } catch (error) {
-    await query('ROLLBACK').catch(() => undefined);
-    throw error;
   } finally {
     await rm(path, { force: true });
   }

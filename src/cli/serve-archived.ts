@@ -49,13 +49,7 @@ export const serveArchived = (call: Call, { columns, load }: ArchivedWork): Prom
       for await (const line of linesOf(stdin)) {
         const question = JSON.parse(line) as ArchivedQuestion;
         serving ??= await begin({ database, reader, lake }, () => (lake === null ? null : load(lake, question)));
-        const unread = lake?.unread ?? null;
-        const answer =
-          serving instanceof Failure
-            ? refusalOf(serving)
-            : unread === null
-              ? await answerOf(serving, question)
-              : refusalOf(unread);
+        const answer = await answerOf(serving, lake?.unread ?? null, question);
         if (!stdout.write(`${JSON.stringify(answer)}\n`)) await once(stdout, 'drain');
       }
       return 0;
@@ -130,9 +124,13 @@ interface Serving {
 
 /** Rejects for a fault that may have ended the transaction. */
 async function answerOf(
-  { database, reader, archivedFrom, leftOut }: Serving,
+  serving: Serving | Failure,
+  unread: Unread | null,
   { path, headers, projects, seesContent }: ArchivedQuestion,
 ): Promise<ArchivedAnswer> {
+  if (serving instanceof Failure) return refusalOf(serving);
+  if (unread !== null) return refusalOf(unread);
+  const { database, reader, archivedFrom, leftOut } = serving;
   const administration = new Administration(database, BY);
   const people = new PostgresPeople(database);
   const api = new DatabaseApi({ reader, administration, people, projects, seesContent, archivedFrom, leftOut });
