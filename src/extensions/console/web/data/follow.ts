@@ -1,14 +1,14 @@
-/** Following a list whose items have no id: its first page is asked for again and again. */
+/** Follows a list whose items have no id: its first page is requested repeatedly. */
 import { useEffect, useState } from 'preact/hooks';
 import type { Page } from '../../api/shapes.ts';
 import { connected } from '../state/live.ts';
 import { get, type Query, urlOf } from './api.ts';
 
 const PAUSE_MS = 2_000;
-/** A question that takes long is asked less often: its time is at most this part of all. */
-const SHARE = 5;
+/** After a slow request the pause is this many times its duration. */
+const PAUSE_FACTOR = 5;
 
-/** The latest first page of the question; null as long as there is none. */
+/** The latest first page of the list; null as long as there is none. */
 export function useFollow<Item>(path: string, query: Query, active: boolean): Page<Item> | null {
   const [latest, setLatest] = useState<{ readonly of: string; readonly page: Page<Item> } | null>(null);
   const key = urlOf(path, query);
@@ -25,7 +25,7 @@ export function useFollow<Item>(path: string, query: Query, active: boolean): Pa
       } catch {
         connected.value = false;
       }
-      if (!controller.signal.aborted) timer = setTimeout(ask, Math.max(PAUSE_MS, SHARE * (Date.now() - start)));
+      if (!controller.signal.aborted) timer = setTimeout(ask, Math.max(PAUSE_MS, PAUSE_FACTOR * (Date.now() - start)));
     };
     void ask();
     return () => {

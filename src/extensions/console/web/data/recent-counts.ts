@@ -1,4 +1,4 @@
-/** Rates and durations of the last minute, from counters that are read again and again. */
+/** Rates and durations of the last minute, from counters that are read repeatedly. */
 import { useRef } from 'preact/hooks';
 import type { StatusShape } from '../../api/management-shapes.ts';
 
@@ -15,7 +15,7 @@ export interface Reading {
 
 export const START: Reading = { uptimeSeconds: 0, signals: {}, commitTimes: {} };
 
-/** The data of `sluice status`. Null: there is none, or it is of a version that does not tell it. */
+/** The data of `sluice status`. Null: there is none, or it is of a version that does not report it. */
 export function readingOf(daemon: StatusShape['daemon']): Reading | null {
   const { uptimeSeconds, signals, commitTimes } = (daemon ?? {}) as Partial<Reading>;
   if (uptimeSeconds === undefined || signals === undefined || commitTimes === undefined) return null;

@@ -5,6 +5,7 @@ import { useKeys } from '../state/keys.ts';
 import { wantedText } from '../state/wanted.ts';
 import { exactly } from '../text/figures.ts';
 import { Button } from './basics.tsx';
+import { FindInput } from './find-input.tsx';
 
 const TYPING_MS = 150;
 const MOST_MATCHES = 1_000;
@@ -67,14 +68,11 @@ export function FindText({ isPart }: { isPart: boolean }): JSX.Element {
   useKeys({ n: () => step(1), N: () => step(-1) });
   return (
     <search class="find-bar find-text" ref={bar}>
-      <input
-        data-search
-        type="search"
-        aria-label="Find in the messages"
+      <FindInput
+        label="Find in the messages"
         placeholder="find in the messages"
-        spellcheck={false}
-        value={text}
-        onInput={(event) => setText(event.currentTarget.value)}
+        text={text}
+        setText={setText}
         onKeyDown={(event) => {
           if (event.key === 'Escape') {
             setText('');

@@ -5,6 +5,7 @@ import type { MetricName, MetricNames } from '../../../api/shapes.ts';
 import { projectPath } from '../../data/api.ts';
 import { useAnswer } from '../../data/resource.ts';
 import { Link, Name } from '../../parts/basics.tsx';
+import { FindInput } from '../../parts/find-input.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { useKeys } from '../../state/keys.ts';
 import { hrefWith, open, parameter } from '../../state/location.ts';
@@ -59,15 +60,7 @@ function Metrics({ project, items, more }: MetricsProps): JSX.Element {
   return (
     <div class="list-body">
       <nav class="facets metric-names" aria-label="Metrics">
-        <input
-          data-search
-          type="search"
-          aria-label="Find a metric"
-          placeholder="find"
-          spellcheck={false}
-          value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
-        />
+        <FindInput label="Find a metric" placeholder="find" text={text} setText={setText} />
         {found.slice(0, SHOWN).map(({ name, type, unit }) => (
           <Link key={name} href={hrefOf(name)} current={name === current}>
             <Name text={name} />

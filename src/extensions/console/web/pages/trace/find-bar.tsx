@@ -1,7 +1,7 @@
 /** Finding inside a trace, and the jumps to errors. */
 import type { JSX } from 'preact';
-import { useRef } from 'preact/hooks';
 import { Button } from '../../parts/basics.tsx';
+import { FindInput } from '../../parts/find-input.tsx';
 import { exactly, plural } from '../../text/figures.ts';
 
 interface FindBarProps {
@@ -18,24 +18,19 @@ interface FindBarProps {
 }
 
 export function FindBar(props: FindBarProps): JSX.Element {
-  const input = useRef<HTMLInputElement>(null);
   const { text, setText, count, position } = props;
   return (
     <search class="find-bar">
-      <input
-        ref={input}
-        data-search
-        type="search"
-        aria-label="Find in this trace"
+      <FindInput
+        label="Find in this trace"
         placeholder="find: name, model, tool, id"
-        spellcheck={false}
-        value={text}
-        onInput={(event) => setText(event.currentTarget.value)}
+        text={text}
+        setText={setText}
         onKeyDown={(event) => {
           if (event.key !== 'Enter' && event.key !== 'Escape') return;
           event.preventDefault();
           if (event.key === 'Escape') setText('');
-          input.current?.blur();
+          event.currentTarget.blur();
         }}
       />
       <span role="status">
