@@ -1,6 +1,6 @@
 /** Loading for a component: the states of a request, the last answer while a new one is on its way, and retries. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { ApiError, get, type Query, urlOf } from './api.ts';
+import { ApiError, get, type Query, unavailable, urlOf } from './api.ts';
 
 /** No placeholder is shown before this time. */
 const PLACEHOLDER_AFTER_MS = 150;
@@ -42,7 +42,7 @@ export function useResource<T>(key: string | null, load: (signal: AbortSignal) =
     if (key === null) return setState(NOTHING);
     const controller = new AbortController();
     running.current = controller;
-    let timer: ReturnType<typeof setTimeout> | undefined;
+    let stopWaiting = (): void => undefined;
     setState((before) => ({ ...before, loading: true }));
     loader.current(controller.signal).then(
       (data) => {
@@ -55,13 +55,13 @@ export function useResource<T>(key: string | null, load: (signal: AbortSignal) =
         setState((before) => ({ ...before, key, error, loading: false }));
         if (isTemporary(error)) {
           const wait = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** failures.current++);
-          timer = setTimeout(() => setAttempt((n) => n + 1), wait);
+          stopWaiting = retryAfter(wait, () => setAttempt((n) => n + 1));
         }
       },
     );
     return () => {
       controller.abort();
-      clearTimeout(timer);
+      stopWaiting();
     };
   }, [key, attempt]);
   const reload = useCallback(() => setAttempt((n) => n + 1), []);
@@ -73,6 +73,23 @@ export function useResource<T>(key: string | null, load: (signal: AbortSignal) =
   const slow = useLater(state.loading, SLOW_AFTER_MS);
   const { data, error, loading } = state;
   return { data, error, loading, waiting, slow, stale: data !== null && state.key !== key, reload, stop };
+}
+
+/**
+ * Calls `retry` once: after the time, or as soon as another request has found that the daemon and its database answer
+ * again. Otherwise the parts of a page would return one by one. Returns a function that cancels the retry.
+ */
+function retryAfter(ms: number, retry: () => void): () => void {
+  const timer = setTimeout(retry, ms);
+  let wasUnavailable = unavailable.value !== null;
+  const unsubscribe = unavailable.subscribe((now) => {
+    if (now === null && wasUnavailable) retry();
+    wasUnavailable = now !== null;
+  });
+  return () => {
+    clearTimeout(timer);
+    unsubscribe();
+  };
 }
 
 /** `too_many`: other tabs ask at the same time. */
