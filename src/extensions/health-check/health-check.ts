@@ -8,6 +8,7 @@ import type { Host } from '../../component/component.ts';
 import type { Listener } from '../../component/listening.ts';
 import type { HttpConnections } from '../../net/http-connections.ts';
 import { servePaced } from '../../net/paced-server.ts';
+import { targetOf } from '../../net/request-target.ts';
 
 export interface HealthCheckOptions {
   readonly endpoint: string;
@@ -80,7 +81,7 @@ class HealthCheck implements Extension {
   }
 
   #answerTo(request: IncomingMessage): readonly [status: number, body: object] {
-    if ((request.url ?? '').split('?')[0] !== this.#options.path) return [404, { message: 'Not found' }];
+    if (targetOf(request.url ?? '')?.path !== this.#options.path) return [404, { message: 'Not found' }];
     if (request.method !== 'GET' && request.method !== 'HEAD') return [405, { message: 'Use GET' }];
     const status = this.#host.capabilities.find(SERVICE_STATUS);
     const problems = status?.problems() ?? ['the state of the service is unknown'];

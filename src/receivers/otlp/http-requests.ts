@@ -14,6 +14,7 @@ import { declaredLength, readBody } from './body.ts';
 import type { ByteBudget, Reservation } from './byte-budget.ts';
 import { addressOf } from '../../net/address-of.ts';
 import type { PacedConnection } from '../../net/paced-connection.ts';
+import { targetOf } from '../../net/request-target.ts';
 import { InFlight } from './in-flight.ts';
 import { compressionOf } from './compression.ts';
 import { encodingOf, requireContentEncoding, requireEncoding } from './media-type.ts';
@@ -84,9 +85,7 @@ export class HttpRequests {
 
   async #route(exchange: Exchange): Promise<void> {
     const { request, response } = exchange;
-    const url = request.url ?? '/';
-    const query = url.indexOf('?');
-    const path = query < 0 ? url : url.slice(0, query);
+    const path = targetOf(request.url ?? '')?.path ?? '';
     if (request.method === 'GET' && path === HEALTH_PATH) {
       const headers = { 'Content-Type': 'application/json', 'Content-Length': HEALTHY.length };
       response.writeHead(200, { ...headers, ...this.#headersFor(exchange) }).end(HEALTHY);

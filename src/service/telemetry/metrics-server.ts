@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { Component } from '../../component/component.ts';
 import type { HttpConnections } from '../../net/http-connections.ts';
 import { servePaced } from '../../net/paced-server.ts';
+import { targetOf } from '../../net/request-target.ts';
 import type { Listener, Listeners } from '../../component/listening.ts';
 
 export interface MetricsSource {
@@ -29,7 +30,7 @@ export class MetricsServer implements Component {
     const limits = { requestTimeout: REQUEST_TIMEOUT_MS, maxHeaderSize: MAX_HEADER_BYTES };
     const texts = new SharedText(metrics);
     this.#connections = servePaced(limits, (request, response) => {
-      const found = request.method === 'GET' && request.url?.split('?')[0] === '/metrics';
+      const found = request.method === 'GET' && targetOf(request.url ?? '')?.path === '/metrics';
       if (found) void answer(response, texts);
       else response.writeHead(404, { 'Content-Type': 'text/plain' }).end('The metrics are at /metrics\n');
     });

@@ -63,8 +63,13 @@ t.test('the rules of the console', async (t) => {
     t.match(await raw('GET / HTTP/1.1\r\nConnection: close\r\n\r\n'), /^HTTP\/1\.1 400 /u, 'without Host');
     const twice = 'GET / HTTP/1.1\r\nHost: localhost\r\nHost: attacker.example\r\nConnection: close\r\n\r\n';
     t.match(await raw(twice), /^HTTP\/1\.1 400 /u, 'with two');
-    const absolute = 'GET http://attacker.example/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
-    t.match(await raw(absolute), /^HTTP\/1\.1 400 /u, 'with another name in the target');
+    const absolute = (target: string, host = 'Host: localhost\r\n'): Promise<string> =>
+      raw(`GET ${target} HTTP/1.1\r\n${host}Connection: close\r\n\r\n`);
+    t.match(await absolute('http://attacker.example/'), /^HTTP\/1\.1 421 /u, 'another name in the target');
+    t.match(await absolute('http://localhost@attacker.example/'), /^HTTP\/1\.1 400 /u, 'a user in the target');
+    t.match(await absolute('http://localhost/', ''), /^HTTP\/1\.1 400 /u, 'a target with a name, without Host');
+    t.match(await absolute('http://sluice.internal:8'), /^HTTP\/1\.1 200 /u, 'the name in the target');
+    t.match(await absolute('http://localhost/', 'Host: attacker.example\r\n'), /^HTTP\/1\.1 200 /u, 'not in Host');
   });
 
   t.test('S3: a change needs the own origin; a program with a token and without a cookie needs none', async (t) => {

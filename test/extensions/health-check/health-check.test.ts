@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { Capabilities } from '../../../src/component/capabilities/capability.ts';
@@ -56,6 +56,9 @@ t.test('ready is 200, not ready is 503 with the reasons', async (t) => {
   t.same(await broken.json(), { status: 'not_ready', problems: ['exporter postgres is not healthy'] });
 
   t.equal((await fetch(`${url}/other`)).status, 404);
+  const absolute = request({ port: ports[0], path: 'http://health.example/' }).end();
+  const [proxied] = (await once(absolute, 'response')) as [IncomingMessage];
+  t.equal(proxied.resume().statusCode, 503, 'a target in absolute form');
   t.equal((await fetch(url, { method: 'POST' })).status, 405);
   t.equal((await fetch(url, { method: 'HEAD' })).status, 503);
 });

@@ -110,7 +110,8 @@ const MEDIA: readonly Case[] = [
 /** Not a route of this server: 404. */
 const ROUTES: readonly Case[] = [
   ...[
-    ...['http://x/v1/traces', '//v1/traces', '/v1%2ftraces', '/v1/%74races', '/v1/traces/', '/V1/traces', '*', '//:0'],
+    ...['ftp://x/v1/traces', 'http:///v1/traces', 'http://u@x/v1/traces', '*', '//:0'],
+    ...['//v1/traces', '/v1%2ftraces', '/v1/%74races', '/v1/traces/', '/V1/traces'],
     ...['/v1/./traces', '/v1/traces/../logs', '/v1\\traces', '/v1/traces;x=1', '/v1/traces#x'],
   ].map((target): Case => [`POST ${target}`, request({ line: `POST ${target} HTTP/1.1` })]),
   ...[
@@ -137,6 +138,9 @@ const PLAIN: readonly Case[] = [
   ['two options of the connection', request({ headers: ['Connection: keep-alive', 'Connection: x'] })],
   ['underscores', request({ headers: ['Content_Length: 5', 'Transfer_Encoding: chunked'] })],
   ['a query', request({ line: 'POST /v1/traces?a=b HTTP/1.1' })],
+  ...['http://x/v1/traces', 'HTTPS://other.example:4318/v1/traces?a=b', 'http://[::1]/v1/traces'].map(
+    (target): Case => [`target ${target}`, request({ line: `POST ${target} HTTP/1.1` })],
+  ),
   ['an offer of HTTP/2', request({ headers: ['Connection: Upgrade', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQ'] })],
   ['an extension of a chunk', inChunks('chunked', { text: chunked(body(), { extension: ';a=b' }) })],
   ['a key in the trailers', inChunks('chunked', { text: chunked(body(), { trailers: 'authorization: x\r\n' }) })],

@@ -14,6 +14,7 @@ import type { McpThread } from '../mcp/thread.ts';
 import type { RowThread } from './row-thread.ts';
 import type { Authentication } from '../auth/authentication.ts';
 import type { Logins } from '../auth/logins.ts';
+import { targetOf } from '../../../net/request-target.ts';
 import { ConsoleError } from '../errors.ts';
 import { type ArchiveReaders, archivedTraceOf, type Loading, loadingOfDays } from './archive-readers.ts';
 import { readBody } from './bodies.ts';
@@ -155,17 +156,20 @@ export class Requests {
   /** The checks that need no login: the name of the console, and the site that the request comes from. */
   #admit(request: IncomingMessage, response: ServerResponse, signal: AbortSignal): Exchange {
     const { url = '', method = '', headers } = request;
-    const host = hostOf(request);
+    const target = targetOf(url);
+    // Host is required in any case; the name in a target of absolute form replaces its value.
+    const header = hostOf(request);
+    const host = target?.authority ?? header;
     if (!this.#parts.names.allows(host))
       throw new ConsoleError('host_not_allowed', {
         hint: 'Add the name to the option allowed_hosts of the console, or set public_url.',
       });
     if (url.length > MAX_URL_LENGTH) throw new ConsoleError('url_too_long');
-    if (!url.startsWith('/')) throw new ConsoleError('request_invalid');
+    if (target === null) throw new ConsoleError('request_invalid');
     // A preflight request of another site. No answer allows it.
     if (method === 'OPTIONS') throw new ConsoleError('cross_origin');
     if (method !== 'GET' && method !== 'HEAD') this.#checkOrigin(request, host);
-    const [path = '', query = ''] = splitAt(url, '?');
+    const { path, query } = target;
     if (API_PATH.test(path) && isAmbient(request, this.#parts.withoutLogin)) {
       const site = headers['sec-fetch-site'];
       if (site !== undefined && !OWN_SITE.has(String(site))) throw new ConsoleError('cross_origin');
@@ -209,7 +213,7 @@ export class Requests {
 
   async #read(exchange: Exchange, caller: Caller, url: string): Promise<string> {
     try {
-      const [path = '', query = ''] = splitAt(url, '?');
+      const { path = '', query = '' } = targetOf(url) ?? {};
       const match = this.#parts.router.find('GET', path);
       if (!match.route.readToken) throw new ConsoleError('forbidden');
       await this.#checkRight(caller, match);
@@ -346,8 +350,3 @@ function visibleHeaders({ headers }: IncomingMessage): Readonly<Record<string, s
 }
 
 const arrivalOf = ({ headers, socket }: IncomingMessage) => ({ headers, address: socket.remoteAddress ?? '' });
-
-function splitAt(text: string, mark: string): readonly [string, string] {
-  const at = text.indexOf(mark);
-  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
-}
