@@ -70,7 +70,7 @@ export async function* archive(
   await lockArchive(work.session, 'tables');
   try {
     if (selection.adopts === true) yield* adoptFiles(work);
-    await requireKnownFiles(work, 'run `sluice archive --adopt` once.');
+    await requireKnownFiles(work, 'tables');
     await recordPlace(work.session.query, work.store.url);
     await finishErasures(work);
     for (const day of await listDays(work.session, selection)) {
@@ -92,13 +92,20 @@ export const waitForArchive = ({ query }: Session): Promise<unknown> =>
 
 /** Excludes other processes that change or restore the lake of this database. */
 export async function lockArchive(session: Session, origin: Origin): Promise<void> {
-  const { query } = session;
-  if ((await query(LOCK)).rows[0]?.['held'] !== true)
+  if ((await session.query(LOCK)).rows[0]?.['held'] !== true)
     throw new UserError('another command is at work on the lake of this database', 'Wait until it has ended.');
+  try {
+    await requireOrigin(session, origin);
+  } catch (error) {
+    await unlockArchive(session);
+    throw error;
+  }
+}
+
+/** Rejects when the records would be in the lake twice. */
+export async function requireOrigin({ query }: Session, origin: Origin): Promise<void> {
   const { repeats, message, hint } = RULES[origin];
-  if ((await query(repeats)).rows.length === 0) return;
-  await unlockArchive(session);
-  throw new UserError(message, hint);
+  if ((await query(repeats)).rows.length > 0) throw new UserError(message, hint);
 }
 
 /** The lock also ends with the connection. */

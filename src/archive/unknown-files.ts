@@ -10,11 +10,18 @@ import { UserError } from '../errors.ts';
 import { downloadObject } from '../object-store/object-store.ts';
 import type { ArchivedFile, Work } from './archive-day.ts';
 import { DamagedFile, readFile } from './archived-file.ts';
-import { keyOf, recordFile } from './lake-jobs.ts';
+import { keyOf, type Origin, recordFile } from './lake-jobs.ts';
 import { type LakeSignal, type LakeTable, tableOf } from './lake-table.ts';
 import { Staging } from './staging.ts';
 
 const KEY = /^lake\/(spans|logs|metric_points)\/day=(\d{4}-\d\d-\d\d)\/job-(\d{12,18})\.parquet$/u;
+
+/** What to do after a restore from a backup. Objects have the records of files that were published later once more. */
+const HINTS: Readonly<Record<Origin, string>> = {
+  tables: 'run `sluice archive --adopt` once.',
+  parts:
+    'move them out of lake/, to a place of their own, and run `sluice compact` again: it publishes the requests of this database from the objects. docs/operations.md says what is only in these files.',
+};
 
 interface UnknownFile {
   readonly key: string;
@@ -25,7 +32,7 @@ interface UnknownFile {
 
 type Lake = Pick<Work, 'store' | 'session'>;
 
-async function unknownFiles({ store, session: { query } }: Lake): Promise<readonly UnknownFile[]> {
+export async function unknownFiles({ store, session: { query } }: Lake): Promise<readonly UnknownFile[]> {
   const { rows } = await query("SELECT id::text, signal, to_char(day, 'YYYY-MM-DD') AS day FROM sluice.lake_jobs");
   const known = new Set(rows.map((row) => keyOf(row['signal'] as LakeSignal, String(row['day']), String(row['id']))));
   const unknown: UnknownFile[] = [];
@@ -37,15 +44,14 @@ async function unknownFiles({ store, session: { query } }: Lake): Promise<readon
   return unknown;
 }
 
-/** `hint`: what to do after a restore from a backup. */
-export async function requireKnownFiles(lake: Lake, hint: string): Promise<void> {
+export async function requireKnownFiles(lake: Lake, origin: Origin): Promise<void> {
   const unknown = await unknownFiles(lake);
   const [first] = unknown;
   if (first === undefined) return;
   const days = unknown.map(({ day }) => day).sort();
   throw new UserError(
     `${lake.store.url} has files that this database does not know: ${unknown.length}, of ${days[0]} to ${days.at(-1)}, such as ${first.key}`,
-    `If this database was restored from a backup that is older than these files: ${hint} If they are of another database, use a folder or bucket of its own.`,
+    `If this database was restored from a backup that is older than these files: ${HINTS[origin]} If they are of another database, use a folder or bucket of its own.`,
   );
 }
 

@@ -1,6 +1,7 @@
 /** `sluice archive`: days that have ended as Parquet files in a folder or bucket. */
-import { archive, planned, type PlannedFile } from '../archive/archive.ts';
+import { archive, planned, type PlannedFile, requireOrigin } from '../archive/archive.ts';
 import type { ArchivedFile, Session } from '../archive/archive-day.ts';
+import { requireKnownFiles, unknownFiles } from '../archive/unknown-files.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import type { Config } from '../config/config.ts';
 import { DEFAULT_MEMORY_BYTES, findArchiveOptions, openPlace } from './archive-place.ts';
@@ -91,7 +92,12 @@ interface Choice extends Settings {
   readonly session: Session;
 }
 
-async function showPlan({ values, terminal }: Call, { session, views, olderThanMs }: Choice): Promise<ExitCode> {
+async function showPlan({ values, terminal }: Call, { session, store, views, olderThanMs }: Choice): Promise<ExitCode> {
+  await requireOrigin(session, 'tables');
+  const lake = { session, store };
+  if (values.flag('adopt'))
+    for (const { key } of await unknownFiles(lake)) terminal.say(`${key}: the database does not know it`);
+  else await requireKnownFiles(lake, 'tables');
   const files = await planned(session, views, { olderThanMs });
   terminal.print(values.flag('json') ? asJson(files) : planTable(files));
   return 0;

@@ -1,7 +1,9 @@
 /** `sluice compact`: the records of the exporter `objects` as Parquet files in the lake of its folder or bucket. */
+import { requireOrigin } from '../archive/archive.ts';
 import type { ArchivedFile } from '../archive/archive-day.ts';
 import { type CompactionWork, compact } from '../archive/compaction/compact.ts';
-import { type WaitingParts, waitingParts } from '../archive/compaction/compactions.ts';
+import { waitingParts } from '../archive/compaction/compactions.ts';
+import { requireKnownFiles } from '../archive/unknown-files.ts';
 import { UserError } from '../errors.ts';
 import type { ObjectsOptions } from '../exporters/objects/objects.ts';
 import { claimPlace } from '../exporters/objects/owner.ts';
@@ -47,12 +49,12 @@ export const compactCommand: Command = {
     return withDatabase(call, 'write', async (database, opened) => {
       const { to, compaction } = optionsOf(opened);
       const olderThanMs = given.olderThanMs ?? compaction.older_than;
-      if (call.values.flag('dry-run'))
-        return showWaiting(call, await waitingParts(database.query.bind(database), olderThanMs));
       const store = openPlace(call, to);
       try {
-        await claimPlace(store, database);
-        return await withArchiveSession(database, (session) => {
+        const isDry = call.values.flag('dry-run');
+        if (!isDry) await claimPlace(store, database);
+        return await withArchiveSession(database, async (session) => {
+          if (isDry) return showWaiting(call, { session, store }, olderThanMs);
           const memoryBytes = given.memoryBytes ?? compaction.memory;
           const place = { session, store, views: opened.options.views_schema, memoryBytes };
           return run(call, place, { olderThanMs, keepMs: given.keepMs ?? compaction.keep ?? null });
@@ -79,7 +81,14 @@ function optionsOf({ config }: Opened): ObjectsOptions {
   return options;
 }
 
-function showWaiting({ values, terminal }: Call, waiting: readonly WaitingParts[]): ExitCode {
+async function showWaiting(
+  { values, terminal }: Call,
+  lake: Pick<WorkPlace, 'session' | 'store'>,
+  olderThanMs: number,
+): Promise<ExitCode> {
+  await requireOrigin(lake.session, 'parts');
+  await requireKnownFiles(lake, 'parts');
+  const waiting = await waitingParts(lake.session.query, olderThanMs);
   if (values.flag('json')) terminal.print(asJson(waiting));
   else if (waiting.length === 0) terminal.print('All objects are published.');
   else {

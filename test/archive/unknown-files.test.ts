@@ -59,6 +59,10 @@ t.test('a backup of a time before anything was archived', async (t) => {
   const refused = await call();
   t.match(refused, { code: 1, err: /has files that this database does not know: \d+, of \d{4}-.* to \d{4}-/u });
   t.match(refused.err, /run `sluice archive --adopt` once/u);
+  t.same(await call('--dry-run'), refused, 'a dry run refuses as the run does');
+  const plan = await call('--dry-run', '--adopt');
+  t.equal(plan.code, 0);
+  for (const file of files) t.match(plan.err, `${file}: the database does not know it`);
   t.same(scene.files(), files, 'nothing is written');
   t.same(await scene.query('SELECT FROM sluice.lake_jobs'), [], 'nothing is planned');
   t.match(await call('--adopt'), { code: 0, err: new RegExp(files[0] ?? '', 'u') });

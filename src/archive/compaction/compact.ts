@@ -62,7 +62,7 @@ export async function* compact(
   const { query } = work.session;
   await lockArchive(work.session, 'parts');
   try {
-    await requireKnownFiles(work, 'docs/operations.md says what to do.');
+    await requireKnownFiles(work, 'parts');
     await recordPlace(query, work.store.url);
     await finishErasures(work);
     // Fixed when the run begins, so that it ends although more parts arrive.

@@ -343,6 +343,10 @@ t.test('the command', async (t) => {
     { signal: 'metric_points', records: 1 },
   ]);
   t.match(young.err, /^lake\/spans\/day=\S+\/job-000000000001\.parquet: 2 records/mu);
+  await scene.client.query('DELETE FROM sluice.lake_jobs');
+  const refused = await call();
+  t.match(refused, { code: 1, err: /does not know: 3, [\s\S]*move them out of lake\// }, 'as after a restore');
+  t.same(await call('--dry-run'), refused);
   const held = await startCompaction(t, 'objects');
   await held.client.query("SELECT pg_advisory_lock(hashtext('sluice.archive'))");
   t.match(await sluice(['compact'], { folder: held.commands }), {
