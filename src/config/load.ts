@@ -5,6 +5,7 @@ import { checkNode } from './check.ts';
 import { CompiledSchemas } from './compiled-schemas.ts';
 import { parsePipelineId } from './component-id.ts';
 import type { ComponentConfig, Config, PipelineConfig, SectionName, ServiceConfig, TelemetryConfig } from './config.ts';
+import { checkExclusive } from './exclusive.ts';
 import { Expander, type ReferenceSources } from './expand.ts';
 import { merge, parseSetting } from './merge.ts';
 import { loadModules } from './modules.ts';
@@ -50,7 +51,8 @@ export async function loadConfig(request: LoadRequest): Promise<Config> {
   const place = { workingDirectory, importModule };
   const definitions = await loadModules(root.entries.get('modules')?.value, request.definitions, place, diagnostics);
   const defineds = await checkSections(root, definitions, { workingDirectory, schemas, diagnostics });
-  const service = checkService(root, schemas, { defineds, definitions, diagnostics, workers: request.workers ?? 1 });
+  const parts = { defineds, definitions, diagnostics, schemas, workingDirectory, workers: request.workers ?? 1 };
+  const service = await checkService(root, parts);
   if (service === undefined || diagnostics.failed) throw new ConfigError(diagnostics);
   return finish({ root, defineds, definitions, service, diagnostics });
 }
@@ -91,17 +93,24 @@ interface Parts {
   readonly diagnostics: Diagnostics;
 }
 
+interface ServiceParts extends Parts {
+  readonly schemas: CompiledSchemas;
+  readonly workingDirectory: string;
+  readonly workers: number;
+}
+
 /** The section in written form, with defaults; undefined after problems. */
-function checkService(root: MapNode, schemas: CompiledSchemas, parts: Parts & { readonly workers: number }): unknown {
+async function checkService(root: MapNode, parts: ServiceParts): Promise<unknown> {
   const node = root.entries.get('service')?.value;
   if (node === undefined) {
     const hint = 'add service: { pipelines: { traces: { receivers: […], exporters: […] } } }';
     parts.diagnostics.error({ ...root.origin, length: 1 }, 'the section "service" is missing', hint);
     return undefined;
   }
-  const value = checkNode(node, schemas.of(SERVICE_SCHEMA), ['service'], parts.diagnostics);
-  checkPipelines(node, parts);
+  const value = checkNode(node, parts.schemas.of(SERVICE_SCHEMA), ['service'], parts.diagnostics);
+  const used = checkPipelines(node, parts);
   if (parts.workers > 1) checkPlacement(node, parts);
+  if (value !== undefined) await checkExclusive(root, { ...parts, used, service: value });
   return value;
 }
 

@@ -58,6 +58,11 @@ export function nodeAt(root: Node, path: Path): Node {
   return node;
 }
 
+/** Whether the configuration has a value at the path. */
+export function isWritten(root: Node, path: Path): boolean {
+  return path.reduce<Node | undefined>((node, step) => node && childOf(node, step), root) !== undefined;
+}
+
 /** Whether the path leads to or through a missing value. */
 export function isMissing(root: Node, path: Path): boolean {
   let node: Node | undefined = root;

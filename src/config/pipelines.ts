@@ -37,8 +37,11 @@ interface Mention {
   readonly definition: Definition | null;
 }
 
-/** `service` is the node of the section. Its shape has been checked and may be wrong. */
-export function checkPipelines(service: Node, parts: Parts): void {
+/**
+ * Returns the components that are used. `service` is the node of the section. Its shape has been checked and may be
+ * wrong.
+ */
+export function checkPipelines(service: Node, parts: Parts): ReadonlySet<Defined> {
   const used = new Set<Defined>();
   const feeds = new Map<string, string>();
   const single = new Map<string, string>();
@@ -61,6 +64,7 @@ export function checkPipelines(service: Node, parts: Parts): void {
   checkRequirements(extensions, { parts, used });
   // While there are errors, unused components are usually a consequence of them.
   if (!parts.diagnostics.failed) warnUnused(parts, used);
+  return used;
 }
 
 interface Progress {

@@ -1,8 +1,8 @@
 /**
  * The vocabulary of the options schemas on top of JSON Schema: `format: duration | byte_size | endpoint |
- * listen_endpoint | port | url | http_url | regex | re2`, `atLeast`/`atMost` in the unit of the format, `secret: true`.
- * Values are checked in written form (`5s`, `4MiB`), then converted to milliseconds and bytes. All functions here take
- * schemas in written form.
+ * listen_endpoint | own_path | port | url | http_url | regex | re2`, `atLeast`/`atMost` in the unit of the format,
+ * `secret: true`. Values are checked in written form (`5s`, `4MiB`), then converted to milliseconds and bytes. All
+ * functions here take schemas in written form.
  */
 import { parseMoment } from '../component/moment.ts';
 import { parseEndpoint, parseListenEndpoint } from '../component/endpoint.ts';
@@ -34,6 +34,8 @@ export const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   'date-time': isDate,
   /** Formats without a check; they are documentation for editors and readers. */
   path: () => true,
+  /** A file or socket that one component alone uses. */
+  own_path: () => true,
   regex: () => true,
   /** An expression that is applied to untrusted text. */
   re2: (text) => expressionFault(text) === null,
@@ -142,10 +144,24 @@ function holdsSecret(schema: Schema): boolean {
 
 /** All paths whose values may not be shown. */
 export function secretPaths(schema: Schema, value: unknown): readonly Path[] {
-  const found: Path[] = [];
+  return valuesOf(schema, value, isHidden).map(({ path }) => path);
+}
+
+export interface PlacedValue {
+  readonly path: Path;
+  readonly value: unknown;
+}
+
+/** The values whose schemas are `wanted`, and not those inside them. */
+export function valuesOf(
+  schema: Schema,
+  value: unknown,
+  wanted: (schemas: readonly Schema[], value: unknown) => boolean,
+): readonly PlacedValue[] {
+  const found: PlacedValue[] = [];
   const visit = (schemas: readonly Schema[], inner: unknown, path: Path): void => {
     const all = schemas.flatMap((each) => applicable(each, jsonTypeOf(inner)));
-    if (isHidden(all, inner)) found.push(path);
+    if (wanted(all, inner)) found.push({ path, value: inner });
     else for (const [step, child] of childrenOf(inner)) visit(childSchemas(all, step), child, [...path, step]);
   };
   visit([schema], value, []);

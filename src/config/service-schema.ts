@@ -114,6 +114,7 @@ export const SERVICE_SCHEMA: OptionsSchema = {
           properties: {
             socket: {
               type: 'string',
+              format: 'own_path',
               // A longer path does not fit into the socket address.
               maxLength: 100,
               default: '',

@@ -155,7 +155,7 @@ t.test('a mistake in a setting is shown in the setting', async (t) => {
 });
 
 t.test('merge keys and anchors work, as in other YAML tools', async (t) => {
-  const text = `receivers:\n  otlp:\n    protocols: { http: &http { depth: 8, timeout: 1s } }\n  otlp/b:\n    protocols: { http: { <<: *http, depth: 9 } }${REST.replace('traces:', 'logs: { receivers: [otlp/b], processors: [auth], exporters: [file] }, traces:')}`;
+  const text = `receivers:\n  otlp:\n    protocols: { http: &http { depth: 8, timeout: 1s } }\n  otlp/b:\n    protocols: { http: { <<: *http, depth: 9, endpoint: "127.0.0.1:0" } }${REST.replace('traces:', 'logs: { receivers: [otlp/b], processors: [auth], exporters: [file] }, traces:')}`;
   const config = await load({ 'a.yaml': text });
   t.match(config.receivers.get('otlp/b')?.options, { protocols: { http: { depth: 9, timeout: 1_000 } } });
 });

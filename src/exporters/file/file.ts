@@ -123,6 +123,7 @@ export const fileExporter = defineExporter<FileOptions>({
     properties: {
       path: {
         type: 'string',
+        format: 'own_path',
         minLength: 1,
         default: './data/telemetry.ndjson',
         description: 'The file that is appended to. Made with mode 0600.',
