@@ -17,7 +17,9 @@ export function countOfRow(memory: Memory, row: number): number {
   const kind = kindOf(headAt(memory.u32, word));
   if (kind === KIND_INT) return countOfNumber(integerAt(memory, word));
   if (kind === KIND_DOUBLE) return countOfNumber(doubleAt(memory, word));
-  return kind === KIND_TEXT || kind === KIND_NUMBER_TEXT ? countOfValue(shortText(memory, word)) : Number.NaN;
+  // A JSON double may be spelled 12.0 or 1.2e1.
+  if (kind === KIND_NUMBER_TEXT) return countOfNumber(Number(shortText(memory, word)));
+  return kind === KIND_TEXT ? countOfValue(shortText(memory, word)) : Number.NaN;
 }
 
 /** A token count of a value in a JSON document. */

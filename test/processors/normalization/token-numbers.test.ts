@@ -60,6 +60,30 @@ for (const [what, value, count] of CASES) {
   );
 }
 
+t.test('a JSON double counts by its value, however it is spelled', async (t) => {
+  const spellings: readonly (readonly [string, number | null])[] = [
+    ['12', 12],
+    ['12.0', 12],
+    ['"12.0"', 12],
+    ['1.2e1', 12],
+    ['"1.2E+1"', 12],
+    ['120e-1', 12],
+    ['-0.0', 0],
+    ['9007199254740991.0', Number(MOST)],
+    ['9007199254740992.0', null],
+    ['12.5', null],
+    ['-12.0', null],
+    ['1e300', null],
+    ['"NaN"', null],
+  ];
+  for (const [spelling, count] of spellings) {
+    const value = `{"key":"gen_ai.usage.input_tokens","value":{"doubleValue":${spelling}}}`;
+    const span = `{"traceId":"${'1'.repeat(32)}","spanId":"${'2'.repeat(16)}","startTimeUnixNano":"1","attributes":[${value}]}`;
+    const body = Buffer.from(`{"resourceSpans":[{"scopeSpans":[{"spans":[${span}]}]}]}`);
+    t.equal(normalized.rows('traces', 'json', body)[0]?.['input_tokens'], count, spelling);
+  }
+});
+
 t.test('an invalid count is skipped, and the next name is read', async (t) => {
   const row = normalized.span({
     'gen_ai.usage.input_tokens': -1n,
