@@ -116,3 +116,27 @@ t.test('an empty body holds no records, in both encodings', async (t) => {
   for (const encoding of ['json', 'protobuf'] as const)
     t.equal(refusalOf(encoding, Buffer.alloc(0))?.code, 'empty_payload', encoding);
 });
+
+t.test('the place of a refusal is in the body, also behind names with escapes', async (t) => {
+  const unknown = Array.from({ length: 20 }, (_, index) => `"\\u0061${index}":0`).join(',');
+  for (const text of [
+    '{"resourceSpans":[],"resource\\u0053pans":[]}',
+    '{"\\u0061":1,"\\u0061":2}',
+    '{"a":{"\\u0062":1,"b":2}}',
+    `{${unknown},"a\\u0037":1}`,
+    '{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"\\u0061"}]}]}]}',
+  ]) {
+    const place = placeOf(Buffer.from(text));
+    t.ok(place > 0 && place <= text.length, `${text} is refused at byte ${place}`);
+  }
+});
+
+function placeOf(body: Buffer): number {
+  try {
+    intake.index('traces', 'json', body, context);
+  } catch (error) {
+    if (error instanceof Rejection) return Number(/^at byte (\d+)$/.exec(String(error.details['cause']))?.[1]);
+    throw error;
+  }
+  throw new Error('the body was accepted');
+}

@@ -138,7 +138,7 @@ function memberFrom(at: usize, previous: usize): usize {
     else {
       const scratch = load<u32>(HEADER_BASE, HEADER_SCRATCH);
       at = readText(at - 1);
-      member = memberOfText(previous);
+      member = memberOfText(previous, at);
       // The decoded form is needed only for a name that is kept; otherwise scratch ends where it ended before.
       if (member || !checksDuplicates) store<u32>(HEADER_BASE, scratch, HEADER_SCRATCH);
     }
@@ -156,12 +156,12 @@ function memberFrom(at: usize, previous: usize): usize {
   }
 }
 
-/** The member with the name just read. 0 when the message has none; the name is kept then. */
-function memberOfText(previous: usize): usize {
+/** The member with the name that ends at `at`. 0 when the message has none; the name is kept then. */
+function memberOfText(previous: usize, at: usize): usize {
   if (textFlags & TEXT_JSON_ESCAPED) decodeText();
   const member = findMember(load<u32>(frame, FRAME_HEAD), previous, textOffset, textLength);
   if (member) expectAfter(previous, member);
-  else if (checksDuplicates) addName(textOffset, textLength);
+  else if (checksDuplicates) addName(textOffset, textLength, at);
   return member;
 }
 
@@ -223,7 +223,7 @@ function skipObject(at: usize, depth: u32): usize {
     at = readText(at);
     if (checksDuplicates) {
       if (textFlags & TEXT_JSON_ESCAPED) decodeText();
-      addName(textOffset, textLength);
+      addName(textOffset, textLength, at);
     }
     at = skipSpace(skipValue(skipColon(at), depth));
     if (load<u8>(at) != 0x2c) break;

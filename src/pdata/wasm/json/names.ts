@@ -9,7 +9,7 @@ import { fail } from '../fail';
 import { hashKey } from '../symbols';
 import { sameBytes } from '../text';
 
-/** A name: its position (decoded), its length, its hash (when a table is built), and a word for the caller. */
+/** A name: its position (decoded), its length, its hash (when a table is built), and an address of the caller. */
 export const NAME_STRIDE: usize = 16;
 export const NAME_OFFSET: usize = 0;
 export const NAME_LENGTH: usize = 4;
@@ -36,9 +36,11 @@ export function namesMark(): usize {
   return namesTop;
 }
 
-export function addName(offset: usize, length: u32): void {
-  if (namesTop + NAME_STRIDE > NAMES_END) fail(FAIL_BUDGET, offset);
+/** `at`: the place for a refusal, as a decoded name is not in the body. */
+export function addName(offset: usize, length: u32, at: usize): void {
+  if (namesTop + NAME_STRIDE > NAMES_END) fail(FAIL_BUDGET, at);
   store<u64>(namesTop, <u64>offset | ((<u64>length) << 32));
+  store<u32>(namesTop, <u32>at, NAME_MARK);
   namesTop += NAME_STRIDE;
 }
 
@@ -57,11 +59,11 @@ export function closeNames(base: usize): void {
 
 function refuseDuplicates(base: usize): void {
   const count = <u32>((namesTop - base) / NAME_STRIDE);
-  if (count > <u32>MAX_MAP_ENTRIES) fail(FAIL_BUDGET, load<u32>(base, NAME_OFFSET));
+  if (count > <u32>MAX_MAP_ENTRIES) fail(FAIL_BUDGET, load<u32>(base, NAME_MARK));
   if (count > FEW_NAMES) return refuseDuplicatesByTable(base, count);
   for (let row = base + NAME_STRIDE; row < namesTop; row += NAME_STRIDE) {
     for (let earlier = base; earlier < row; earlier += NAME_STRIDE) {
-      if (sameName(earlier, row)) fail(FAIL_PAYLOAD, load<u32>(row, NAME_OFFSET));
+      if (sameName(earlier, row)) fail(FAIL_PAYLOAD, load<u32>(row, NAME_MARK));
     }
   }
 }
@@ -71,7 +73,7 @@ function refuseDuplicatesByTable(base: usize, count: u32): void {
   memory.fill(SLOTS, 0, (<usize>slots) << 2);
   for (let index: u32 = 0; index < count; index++) {
     if (!insertName(SLOTS, slots, base, index))
-      fail(FAIL_PAYLOAD, load<u32>(base + <usize>index * NAME_STRIDE, NAME_OFFSET));
+      fail(FAIL_PAYLOAD, load<u32>(base + <usize>index * NAME_STRIDE, NAME_MARK));
   }
 }
 
