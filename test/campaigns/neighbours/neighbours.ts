@@ -3,7 +3,7 @@
  * after it. Fails when the honest project gets another answer than 200, or waits longer than the bound.
  *
  *   node dist/test/campaigns/neighbours/neighbours.js
- *     [--seconds 3] [--bound 20] [--floor 100] [--only NAME] [--sibling] [--answers] [--against alone] [--limited]
+ *     [--seconds 3] [--bound 20] [--floor 100] [--only NAME,…] [--sibling] [--answers] [--against alone] [--limited]
  *
  * `--seconds` is the time of each attack, `--bound` the allowed ratio of the p99 to the p99 alone, and `--floor` the
  * milliseconds below which a p99 always passes. `--sibling`: the honest client has a key of the hostile project.
@@ -52,7 +52,8 @@ const [seconds, bound, floor] = [Number(values.seconds), Number(values.bound), N
 if (!(seconds > 0) || !(bound > 0) || !(floor >= 0)) refuseArguments('--seconds, --bound and --floor are numbers');
 const { against } = values;
 if (!['alone', 'daemon', 'database'].includes(against)) refuseArguments('--against is alone, daemon or database');
-const names = Object.keys(ATTACKS).filter((name) => values.only === undefined || name.includes(values.only));
+const parts = (values.only ?? '').split(',');
+const names = Object.keys(ATTACKS).filter((name) => parts.some((part) => name.includes(part)));
 if (names.length === 0) refuseArguments(`there is no attack "${values.only}"`);
 
 const milliseconds = (value: number): string => value.toFixed(1);
