@@ -187,11 +187,14 @@ export async function withShortLocks<T>(tries: number, work: () => Promise<T>): 
     try {
       return await work();
     } catch (error) {
-      if (codeOf(error) !== LOCK_NOT_AVAILABLE || left <= 1) throw error;
+      if (!isLocked(error) || left <= 1) throw error;
       await pause(LOCK_PAUSE_MS);
     }
   }
 }
+
+/** Whether a statement gave up waiting for a lock. */
+export const isLocked = (error: unknown): boolean => codeOf(error) === LOCK_NOT_AVAILABLE;
 
 const codeOf = (error: unknown): unknown => (error as { readonly code?: unknown } | null)?.code;
 

@@ -106,6 +106,11 @@ class PostgresExporter implements Exporter {
     this.#options = options;
     this.#host = host;
     noteIn(host, MAINTAINED_TABLES);
+    host.meter.gauge(
+      'sluice_retention_blocked_days',
+      'Days past their retention that could not be dropped, because a session holds a lock.',
+      () => this.#retention?.blockedDays ?? 0,
+    );
     if (options.archive.to === '') return;
     noteIn(host, ARCHIVED_TABLES);
     host.meter.gauge(

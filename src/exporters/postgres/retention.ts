@@ -12,7 +12,8 @@ import { expireDefault } from './default-rows.ts';
 import { buildIndexes, dropReplacedIndexes } from './indexes.ts';
 import { expireClaims, expireUsage } from '../../component/ledger-expiry.ts';
 import { type ObservedTime, TimeObserver } from '../../component/observed-time.ts';
-import { dateOf, PARTITION_LIMITS, type PartitionedTable, Partitions } from './partitions.ts';
+import { type LockHolder, lockHolder } from './lock-holder.ts';
+import { dateOf, isLocked, type Partition, PARTITION_LIMITS, type PartitionedTable, Partitions } from './partitions.ts';
 import { abandonReservation, reserveDay } from './reserve.ts';
 import { abandonRewrite, DAYS_PER_REWRITE, rewriteDefault } from './rewrite.ts';
 
@@ -47,6 +48,7 @@ export class Retention {
   readonly #isArchived: boolean;
   #failures = 0;
   #held = 0;
+  #blocked = 0;
   /** Whether the last expiry kept days past their retention. */
   #isKeeping = false;
 
@@ -75,6 +77,11 @@ export class Retention {
     return this.#held;
   }
 
+  /** Days past their retention that could not be dropped, because a session holds a lock. */
+  get blockedDays(): number {
+    return this.#blocked;
+  }
+
   /** Ends the current work. Nothing runs afterwards. */
   stop(): void {
     this.#stopped.abort();
@@ -92,8 +99,11 @@ export class Retention {
     await this.#step('long maintenance', () =>
       this.#database.session(this.#limits, async (query) => {
         const { rows } = await query(LOCK);
-        // Another replica runs the maintenance.
-        if (rows[0]?.['held'] !== true) return;
+        if (rows[0]?.['held'] !== true) {
+          // Another replica runs the maintenance, and reports these.
+          [this.#held, this.#blocked] = [0, 0];
+          return;
+        }
         for (const table of this.#tables) await this.#openLater(query, table);
         await this.expire();
         await this.#step('building indexes', () => this.#buildIndexes());
@@ -107,7 +117,7 @@ export class Retention {
     const time = await this.#step('reading the clock', () => this.#observer.observe(this.#database));
     if (time === undefined) return;
     const failures = this.#failures;
-    this.#held = 0;
+    [this.#held, this.#blocked] = [0, 0];
     this.#isKeeping = false;
     for (const table of this.#tables) {
       await this.#step(`the search for old days of ${table.name}`, () => this.#dropDays(table, time));
@@ -196,15 +206,26 @@ export class Retention {
     const kept = new Map<string, readonly string[]>();
     await forgetRestored(this.#database.query.bind(this.#database), table);
     const conditions = { archived: this.#isArchived, notRestored: true };
-    for (const partition of await this.#partitions.past(table, time.cutoff(table.retentionMs))) {
-      await this.#step(`dropping sluice.${partition.name}`, async () => {
-        const reason = await this.#database.session(PARTITION_LIMITS, (query) =>
-          dropUnlessKept(query, table, partition, conditions),
-        );
-        this.#isKeeping ||= reason !== null;
-        if (reason === null) dropped.push(partition.name);
-        else if (reason !== RESTORED) kept.set(reason, [...(kept.get(reason) ?? []), dateOf(partition.day)]);
-      });
+    const past = await this.#partitions.past(table, time.cutoff(table.retentionMs));
+    for (const [index, partition] of past.entries()) {
+      let isTableLocked = false;
+      await this.#step(`dropping sluice.${partition.name}`, () =>
+        this.#database.session(PARTITION_LIMITS, async (query) => {
+          try {
+            const reason = await dropUnlessKept(query, table, partition, conditions);
+            this.#isKeeping ||= reason !== null;
+            if (reason === null) dropped.push(partition.name);
+            else if (reason !== RESTORED) kept.set(reason, [...(kept.get(reason) ?? []), dateOf(partition.day)]);
+          } catch (error) {
+            if (!isLocked(error)) throw error;
+            const holder = await lockHolder(query, table, partition);
+            isTableLocked = holder?.holdsTable === true;
+            this.#block(table, isTableLocked ? past.slice(index) : [partition], holder);
+          }
+        }),
+      );
+      // Each attempt lets ingest wait for a moment, so the other days are not tried.
+      if (isTableLocked) break;
     }
     for (const [reason, days] of kept) this.#hold(table, days, reason);
     if (dropped.length > 0) this.#logger.info({ partitions: dropped }, 'dropped days past their retention');
@@ -221,6 +242,17 @@ export class Retention {
     this.#held += days.length;
     this.#isKeeping = true;
     this.#logger.warn({ table: name, days, reason }, 'days past their retention are kept until they are archived');
+  }
+
+  #block({ name }: PartitionedTable, partitions: readonly Partition[], holder: LockHolder | null): void {
+    this.#failures++;
+    this.#blocked += partitions.length;
+    this.#isKeeping = true;
+    const days = partitions.map(({ day }) => dateOf(day));
+    this.#logger.warn(
+      { table: name, days, ...(holder?.end == null ? {} : { fix: `end it: ${holder.end}` }) },
+      `old days of sluice.${name} are kept, because ${holder?.text ?? 'another session'} holds a lock on it; they are dropped later`,
+    );
   }
 
   async #expireContents(time: ObservedTime): Promise<void> {

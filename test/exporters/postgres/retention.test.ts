@@ -357,3 +357,36 @@ longTest('indexes that others replace are dropped when all partitions have the o
     WHERE h.inhparent = 'sluice.spans'::regclass AND h.inhrelid <> 'sluice.spans_default'::regclass GROUP BY i.indrelid`);
   t.equal(shapes.length, 1, 'every day has the same indexes');
 });
+
+t.test('days that a long reader keeps from being dropped are counted, with the session that reads', async (t) => {
+  const here = await scene(t);
+  const { database, partitions, connect } = here;
+  const past = Date.now() - days(8);
+  for (const back of [8, 9]) await partitions.open(SPANS, Date.now() - days(back));
+  await store(database, 'past', past);
+  const warnings: { readonly message: string; readonly fields: Record<string, unknown> }[] = [];
+  const logger = {
+    ...QUIET,
+    warn: (fields: object, message: string) => void warnings.push({ message, fields: { ...fields } }),
+  };
+  const retention = new Retention(database, PERIODS, logger);
+  await retention.open();
+  const old = await partitions.past(SPANS, Date.now() - days(3));
+  const reader = await connect();
+  await reader.query("SET application_name = 'report'; BEGIN; SELECT count(*) FROM sluice.spans");
+  const { rows } = await reader.query('SELECT pg_backend_pid() AS pid');
+  await retention.expire();
+  t.equal(retention.blockedDays, old.length);
+  t.match(warnings, [
+    {
+      message: new RegExp(
+        `^old days of sluice\\.spans are kept, because session ${rows[0]?.['pid']} \\(report, for 0 min\\) holds a lock on it`,
+      ),
+      fields: { days: { length: old.length }, fix: `end it: SELECT pg_terminate_backend(${rows[0]?.['pid']})` },
+    },
+  ]);
+  await reader.query('COMMIT');
+  await retention.expire();
+  t.equal(retention.blockedDays, 0);
+  t.strictSame(await storedSpans(here), []);
+});
