@@ -165,7 +165,11 @@ t.test('archived=false reads PostgreSQL only', async (t) => {
 t.test('a further trace is shown although a process has answered from an earlier snapshot', async (t) => {
   const path = '/projects/default/traces';
   t.equal((await ask(path)).body.items.length, 1);
+  const live = await fetch(`http://127.0.0.1:${port}/api/v1${path.replace('traces', 'live')}`);
   const later = await demo();
+  let events = '';
+  for await (const piece of live.body ?? []) if (/^event: traces$/mu.test((events += Buffer.from(piece)))) break;
+  t.match(events, /^data: \{"items":\[\],"dropped":1\}$/mu, 'the live view counts it');
   const ids = async (): Promise<readonly string[]> =>
     (await ask(path)).body.items.map((item: { readonly trace_id: string }) => item.trace_id);
   await eventually('the later trace is listed', async () => (await ids()).includes(later));

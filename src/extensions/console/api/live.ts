@@ -59,16 +59,17 @@ interface RowsQuestion {
   readonly values: readonly unknown[];
 }
 
-/** Null: none of the traces matches. */
+/** Null: none of the traces matches. Those of which PostgreSQL has the claim only, as of objects, are counted. */
 async function rowsOf(
   { project, reader }: RequestContext,
   { text, values }: RowsQuestion,
   { traces, left }: Changes,
 ): Promise<string | null> {
   const [row] = await reader.query(text, [...values, traces]);
+  const matched = Number(row?.['matched']);
+  if (matched === 0) return null;
   const items = await readTraceRows(reader, project, row?.['ids'] as readonly Buffer[]);
-  if (items.length === 0) return null;
-  return `{"items":[${items.join(',')}],"dropped":${Number(row?.['matched']) - items.length + left}}`;
+  return `{"items":[${items.join(',')}],"dropped":${matched - items.length + left}}`;
 }
 
 /** The last parameter is the list of traces. */

@@ -545,7 +545,10 @@ export type MetricPoint = readonly [
 export interface LiveTraces {
   /** New and changed traces, newest first; a row replaces an earlier one of the same trace. */
   readonly items: readonly TraceRow[];
-  /** Traces that matched and were left out, and all that were left out because the reader was slow. */
+  /**
+   * Traces that matched and were left out, as those with spans in objects only, and all that were left out because the
+   * reader was slow.
+   */
   readonly dropped: number;
 }
 

@@ -125,5 +125,14 @@ if (chromium === null) {
 
     await page.getByRole('button', { name: 'show older ones' }).click();
     await page.getByText(/ · looked at /u).waitFor({ state: 'attached' });
+
+    // As of a trace whose spans are in objects only.
+    await console.database.query(
+      `INSERT INTO sluice.traces (trace_id, project, environment, first_ns, last_ns)
+       VALUES ('\\x${'7a'.repeat(16)}', 'shop', 'default', 5, 5)`,
+    );
+    const loaded = page.waitForResponse((response) => response.url().includes('/shop/traces?'));
+    await page.getByRole('button', { name: '1 new' }).click();
+    await loaded;
   });
 }

@@ -70,7 +70,7 @@ export function TraceList({ rows: found, search, archived, foot, showPending }: 
   const row = rows[at];
   return (
     <div class="list" onPointerEnter={() => (pointer.current = true)} onPointerLeave={() => (pointer.current = false)}>
-      {arrived === 0 || showPending === null ? null : (
+      {arrived + dropped.value === 0 || showPending === null ? null : (
         <div class="arrived" role="status">
           <Button kind="main" onClick={showPending}>
             {exactly(arrived + dropped.value)} new ↑

@@ -92,8 +92,12 @@ function NewestTraces({ asked, newest }: { asked: Asked; newest: TraceRow | null
     onGap: restart,
   });
   const showPending = (): void => {
-    setAdded({ of: query, rows: merge(pending.value, live).slice(0, MOST_LIVE) });
-    clearPending();
+    // Spans that are in objects only are loaded with the list.
+    if (pending.value.length === 0) restart();
+    else {
+      setAdded({ of: query, rows: merge(pending.value, live).slice(0, MOST_LIVE) });
+      clearPending();
+    }
   };
   // A trace that is older than the last loaded one is loaded with its page.
   const oldest = search.more ? BigInt(search.items.at(-1)?.start_time_unix_nano ?? 0) : 0n;
