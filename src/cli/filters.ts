@@ -1,4 +1,5 @@
 /** The filters of the commands that read stored telemetry, as options and as SQL. */
+import { containsText } from '../extensions/console/filter/text-pattern.ts';
 import { CONTENT_COLUMNS } from '../pdata/content-columns.ts';
 import { type Options, UsageError, type Values } from './options.ts';
 
@@ -51,14 +52,15 @@ export function recordConditions(values: Values, parameters: Parameters, texts: 
     found.push(condition(`${parameters.add(given)}::text`, 's', 'coalesce(s.response_model, s.request_model)'));
   }
   const text = values.text('search');
-  if (text !== undefined) found.push(contains('s', texts, `${parameters.add(text)}::text`));
+  if (text !== undefined) found.push(containing(text, parameters)(allOf('s', texts)));
   return found;
 }
 
-function contains(alias: string, texts: readonly string[], value: string): string {
-  const columns = texts.map((column) => `${alias}.${column}`).join(', ');
-  return `strpos(lower(concat_ws(E'\\n', ${columns})), lower(${value})) > 0`;
-}
+const containing = (text: string, parameters: Parameters): ((expression: string) => string) =>
+  containsText(text, (value) => `${parameters.add(value)}::text`);
+
+const allOf = (alias: string, texts: readonly string[]): string =>
+  `concat_ws(E'\\n', ${texts.map((column) => `${alias}.${column}`).join(', ')})`;
 
 /**
  * Conditions on a trace `t`. Each filter may be met by another record of the trace, a span or a log record. `views` is
@@ -76,8 +78,8 @@ export function traceConditions(values: Values, parameters: Parameters, views: s
   }
   const text = values.text('search');
   if (text !== undefined) {
-    const value = `${parameters.add(text)}::text`;
-    found.push(inTrace((alias) => contains(alias, alias === 's' ? SPAN_TEXTS : LOG_TEXTS, value)));
+    const contains = containing(text, parameters);
+    found.push(inTrace((alias) => contains(allOf(alias, alias === 's' ? SPAN_TEXTS : LOG_TEXTS))));
   }
   const cost = minCostOf(values);
   if (cost !== null) {

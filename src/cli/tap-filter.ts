@@ -2,6 +2,7 @@
 import type { Field } from '../extensions/console/filter/fields.ts';
 import { FilterError, type FilterValue, type Operator, type Term } from '../extensions/console/filter/filter.ts';
 import { parseFilter } from '../extensions/console/filter/parse.ts';
+import { patternOf } from '../extensions/console/filter/text-pattern.ts';
 import { amountOf, isPlainNumber, nanosecondsOf } from '../extensions/console/filter/values.ts';
 import { CONTENT_COLUMNS } from '../pdata/content-columns.ts';
 import { UsageError } from './options.ts';
@@ -118,11 +119,14 @@ function textMeets(text: string | null, operator: Operator, value: FilterValue):
 }
 
 function contains(record: TappedRecord, columns: readonly string[], { text }: FilterValue): boolean {
+  const pattern = patternOf(text);
+  const expression = pattern === null ? null : new RegExp(pattern, 'iu');
   const wanted = text.toLowerCase();
   return columns.some((column) => {
     const value = record[column] ?? null;
     if (value === null) return false;
-    return (typeof value === 'string' ? value : JSON.stringify(value)).toLowerCase().includes(wanted);
+    const searched = typeof value === 'string' ? value : JSON.stringify(value);
+    return expression?.test(searched) ?? searched.toLowerCase().includes(wanted);
   });
 }
 

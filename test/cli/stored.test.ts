@@ -378,7 +378,15 @@ longTest('traces and usage are filtered by model, service, user, conversation, a
       },
     });
   await sendSpans(
-    [callOf(booking, 'book', { 'user.id': 'u-1', 'gen_ai.conversation.id': 'c-1', 'gen_ai.agent.name': 'clerk' })],
+    [
+      callOf(booking, 'book', {
+        'user.id': 'u-1',
+        'gen_ai.conversation.id': 'c-1',
+        'gen_ai.agent.name': 'clerk',
+        // As json.dumps of Python writes it.
+        'gen_ai.input.messages': '[{"role": "user", "content": "\\u00dcber \\"Caf\\u00e9s\\" in Z\\u00fcrich"}]',
+      }),
+    ],
     'booking',
   );
   await sendSpans([callOf(chat, 'talk 100%', { 'user.id': 'u-2', 'gen_ai.usage.output_tokens': 1_000_000 })], 'chat');
@@ -395,6 +403,10 @@ longTest('traces and usage are filtered by model, service, user, conversation, a
     [['--model', 'gpt-4', '--user', 'u-2'], []],
     [['--model', "x' OR true --"], []],
     [['--search', '%'], [chat]],
+    [['--search', 'über "cafés" in ZÜRICH'], [booking]],
+    [['--search', 'über "cafes"'], []],
+    [['--filter', 'text:"über \\"Cafés\\""'], [booking]],
+    [['--filter', '-text:zürich service:booking,chat'], [chat]],
     [['--filter', 'model:gpt-5-mini* output:>1k trace.cost:>0.5'], [chat]],
     [['--filter', 'service:booking,chat -user:u-2 user:*'], [booking]],
     [['--filter', 'service:chat', '--user', 'u-1'], []],

@@ -5,6 +5,7 @@
 import { type Field, inViews, type Target } from './fields.ts';
 import { type Filter, FilterError, type FilterValue, type Operator, type Term } from './filter.ts';
 import type { Parameters } from './parameters.ts';
+import { containsText } from './text-pattern.ts';
 import { amountOf, isPlainNumber, nanosecondsOf } from './values.ts';
 
 const TRACE_ID_DIGITS = 32;
@@ -128,8 +129,7 @@ function ofText(
 
 /** In any of the columns, whatever the case of letters. */
 function contained(expressions: readonly string[], { text }: FilterValue, parameters: Parameters): string {
-  const value = parameters.text(text);
-  const each = expressions.map((expression) => `strpos(lower(${expression}), lower(${value})) > 0`);
+  const each = expressions.map(containsText(text, (value) => parameters.text(value)));
   return each.length === 0 ? 'false' : `(${each.join(' OR ')})`;
 }
 
