@@ -21,6 +21,8 @@ export interface Asking {
   readonly signal?: AbortSignal;
   /** Instead of the reader with three connections. */
   readonly reader?: PostgresReader;
+  /** What the state of the console belongs to, instead of that reader. */
+  readonly people?: object;
 }
 
 type StoredTable = 'spans' | 'logs' | 'traces' | 'metric_points';
@@ -114,7 +116,7 @@ function contextOf(reader: PostgresReader, asking: Asking): RequestContext {
       prepared: (text: string, parameters: readonly unknown[] = []) => reader.prepared(text, parameters, signal),
       stream: (text: string, parameters: readonly unknown[] = []) => reader.stream(text, parameters, signal),
     },
-    people: reader,
+    people: asking.people ?? reader,
     administration: { listProjects: () => Promise.resolve([{ name: project }]) },
     rowThread: new RowThread(),
     logger: { info: () => undefined, warn: () => undefined },

@@ -1,10 +1,12 @@
-/** What the requests of one console share: answers that are kept for seconds, and the polls of live streams. */
+/** What the requests of one console share: answers that are kept for seconds, the polls of live streams, and more. */
 import { LivePolls } from './live-polls.ts';
 import { RecentAnswers } from './recent-answers.ts';
 
 export interface SharedState {
   readonly recent: RecentAnswers;
   readonly live: LivePolls;
+  /** Projects in which several spans report one call, and until when that is assumed, in milliseconds. */
+  readonly repeats: Map<string, number>;
 }
 
 const STATES = new WeakMap<object, SharedState>();
@@ -13,7 +15,7 @@ const STATES = new WeakMap<object, SharedState>();
 export function sharedStateOf(owner: object): SharedState {
   const known = STATES.get(owner);
   if (known !== undefined) return known;
-  const state = { recent: new RecentAnswers(), live: new LivePolls() };
+  const state = { recent: new RecentAnswers(), live: new LivePolls(), repeats: new Map<string, number>() };
   STATES.set(owner, state);
   return state;
 }

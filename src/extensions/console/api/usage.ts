@@ -2,15 +2,18 @@
 import { ReaderFailure } from '../../../component/capabilities/postgres-reader.ts';
 import { ConsoleError } from '../errors.ts';
 import { nanosecondsOf } from '../filter/values.ts';
-import { jsonText, PROJECT, type RequestReader, readRoute } from '../server/route.ts';
+import { jsonText, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
 import { type Completeness, reachOf } from './completeness.ts';
 import { boundedRangeOf, intervalOf, type Range, wordOf } from './question.ts';
 import type { UsageGroup } from './shapes.ts';
 import { linesOf } from './trace-rows.ts';
-import { figuresQuestion, type Statement } from './usage-statement.ts';
+import { sharedStateOf } from './shared-state.ts';
+import { figuresStatements, type Statements } from './usage-statement.ts';
 
 const DAY_MS = 86_400_000;
 const MAX_DAYS = 366;
+/** How long a project with repetitions gets sorted statements only. */
+const REPEATS_MS = 3_600_000;
 const INTERVALS = ['1m', '5m', '15m', '1h', '6h', '1d', '7d'] as const;
 
 const KEYS: Readonly<Record<UsageGroup, readonly string[]>> = {
@@ -38,26 +41,40 @@ export const showUsage = readRoute(`${PROJECT}/usage`, async (context) => {
   const range = boundedRangeOf(context, { days: MAX_DAYS, defaultMs: DAY_MS });
   const interval = intervalOf(context, range, INTERVALS);
   const before = { from: range.from - (range.until - range.from), until: range.from };
-  const now = figuresQuestion(context, { keys: KEYS[group], range, interval: String(nanosecondsOf(interval)) });
-  const earlier = figuresQuestion(context, { keys: KEYS[group], range: before, interval: null });
+  const now = figuresStatements(context, { keys: KEYS[group], range, interval: String(nanosecondsOf(interval)) });
+  const earlier = figuresStatements(context, { keys: KEYS[group], range: before, interval: null });
   const reading = { of: 'usage', from: before.from, until: range.until, isDetailed: now.hasOwners } as const;
   const { reply, completeness } = await reachOf(context, reading);
   if (reply !== null) return reply;
-  const [[found], [past]] = await askBoth(context.reader, now, earlier);
-  return jsonText(answerText({ group, range, interval, completeness }, found ?? {}, past ?? {}));
+  const [found, past] = await askBoth(
+    () => askOne(context, now),
+    () => askOne(context, earlier),
+  );
+  return jsonText(answerText({ group, range, interval, completeness }, found, past));
 });
 
-type Rows = readonly Found[];
-
 /** At the same time if there is a connection for each, else one after the other. */
-async function askBoth(reader: RequestReader, one: Statement, other: Statement): Promise<readonly [Rows, Rows]> {
-  const first = reader.query(one.text, one.values);
-  const second = reader.query(other.text, other.values).catch(async (error: unknown) => {
+async function askBoth(one: () => Promise<Found>, other: () => Promise<Found>): Promise<readonly [Found, Found]> {
+  const first = one();
+  const second = other().catch(async (error: unknown) => {
     if (!isCrowded(error)) throw error;
     await first;
-    return reader.query(other.text, other.values);
+    return other();
   });
   return Promise.all([first, second]);
+}
+
+/** A project with repetitions probably has more of them. */
+async function askOne(context: RequestContext, { unsorted, sorted }: Statements): Promise<Found> {
+  const { people, project, reader } = context;
+  const { repeats } = sharedStateOf(people);
+  if (unsorted !== null && (repeats.get(project) ?? 0) < context.now()) {
+    const [found = {}] = await reader.query(unsorted.text, unsorted.values);
+    if (found['repeated'] === false) return found;
+    repeats.set(project, context.now() + REPEATS_MS);
+  }
+  const [found = {}] = await reader.query(sorted.text, sorted.values);
+  return found;
 }
 
 const isCrowded = (error: unknown): boolean =>

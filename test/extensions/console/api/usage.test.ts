@@ -1,6 +1,10 @@
 /** Usage by groups and over time, and the traces with the highest figures. */
-import t from 'tap';
-import { type PostgresReader, ReaderFailure } from '../../../../src/component/capabilities/postgres-reader.ts';
+import t, { type Test } from 'tap';
+import {
+  type PostgresReader,
+  ReaderFailure,
+  type ReaderPool,
+} from '../../../../src/component/capabilities/postgres-reader.ts';
 import type { TopTraces, Usage } from '../../../../src/extensions/console/api/shapes.ts';
 import { listTop } from '../../../../src/extensions/console/api/top.ts';
 import { listTraces } from '../../../../src/extensions/console/api/traces.ts';
@@ -161,8 +165,8 @@ t.test('names that are equal as far as an answer has them are one group', async 
   t.equal((await asked('model')).series.length, 2);
 });
 
-/** Traces of half an hour: calls that are repeated, under roll-ups that count or do not, and records of others. */
-async function storeMixed(): Promise<void> {
+/** Traces of half an hour: calls, under roll-ups that count or do not, and records of others. */
+async function storeMixed(project: string, firstTrace: number, areRepeated: boolean): Promise<void> {
   const random = new Random(5);
   const spans: object[] = [];
   const logs: object[] = [];
@@ -180,9 +184,9 @@ async function storeMixed(): Promise<void> {
     time_to_first_token_ms: random.pick([null, random.below(100)]),
     is_error: random.once(5),
   });
-  for (let trace = 5000; trace < 5080; trace++) {
+  for (let trace = firstTrace; trace < firstTrace + 80; trace++) {
     const begin = minutes(360);
-    const common = { trace, project: 'mixed' };
+    const common = { trace, project };
     const parent = hex(8_000_000 + trace, 8);
     spans.push(
       spanRow({ ...common, ...figures(), at: begin, span_id: parent, usage_scope: random.pick(['rollup', null]) }),
@@ -192,10 +196,11 @@ async function storeMixed(): Promise<void> {
       const more = { response_id: response, parent_span_id: random.pick([parent, null]) };
       const at = begin + minutes(15);
       spans.push(spanRow({ ...common, ...figures(), ...more, at }));
-      if (random.once(2)) spans.push(spanRow({ ...common, ...figures(), ...more, at: at + minutes(15) }));
+      if (areRepeated && random.once(2))
+        spans.push(spanRow({ ...common, ...figures(), ...more, at: at + minutes(15) }));
       const time = BASE_NS + BigInt(begin + minutes(30)) * 1_000_000n;
       if (random.once(2))
-        logs.push(logRow({ ...figures(), project: 'mixed', response_id: response, time_unix_nano: String(time) }));
+        logs.push(logRow({ ...figures(), project, response_id: response, time_unix_nano: String(time) }));
     }
   }
   await store(reading, spans);
@@ -203,21 +208,34 @@ async function storeMixed(): Promise<void> {
 }
 
 /** The figures of these groups, as text. */
-async function figuresOf(keys: readonly string[], from: string, to: string): Promise<readonly unknown[]> {
+async function figuresOf(
+  project: string,
+  keys: readonly string[],
+  { from, to }: ReturnType<typeof range>,
+): Promise<readonly unknown[]> {
   const { rows } = await reading.client.query(
     `SELECT json_build_object(${keys.map((key) => `'${key}', ${key}`).join(', ')})::text AS key, count(*)::int AS call_count,
        count(*) FILTER (WHERE total_cost IS NULL)::int AS unpriced_count, count(*) FILTER (WHERE is_error)::int AS error_count,
        sum(input_tokens)::int AS input_tokens, sum(total_cost)::text AS total_cost,
        percentile_cont(0.5) WITHIN GROUP (ORDER BY latency_ms) AS p50_ms, percentile_cont(0.95) WITHIN GROUP (ORDER BY latency_ms) AS p95_ms,
        percentile_cont(0.5) WITHIN GROUP (ORDER BY time_to_first_token_ms) AS ttft_ms, count(DISTINCT user_id)::int AS user_count
-     FROM counted_usage_between('mixed', $1, $2) GROUP BY GROUPING SETS ((${keys.join(', ')})) ORDER BY 1`,
-    [from, to],
+     FROM counted_usage_between($3, $1, $2) GROUP BY GROUPING SETS ((${keys.join(', ')})) ORDER BY 1`,
+    [from, to, project],
   );
   return rows;
 }
 
 t.test('the figures are those of `counted_usage_between`', async (t) => {
-  await storeMixed();
+  await storeMixed('mixed', 5000, true);
+  await checkFigures(t, 'mixed');
+});
+
+t.test('without repeated calls too', async (t) => {
+  await storeMixed('once', 5100, false);
+  await checkFigures(t, 'once');
+});
+
+async function checkFigures(t: Test, project: string): Promise<void> {
   for (const [from, to] of [
     [0, 7],
     [2, 4],
@@ -226,17 +244,17 @@ t.test('the figures are those of `counted_usage_between`', async (t) => {
     [20, 24],
   ] as const) {
     const query = range(from, to);
-    const { total }: Usage = await reading.ask(showUsage, { project: 'mixed', query: { ...query, group: 'none' } });
-    t.match({ ...total, key: '{}' }, (await figuresOf([], query.from, query.to))[0] ?? {}, `total of ${from} to ${to}`);
+    const { total }: Usage = await reading.ask(showUsage, { project, query: { ...query, group: 'none' } });
+    t.match({ ...total, key: '{}' }, (await figuresOf(project, [], query))[0] ?? {}, `total of ${from} to ${to}`);
     for (const [group, keys] of [
       ['model', ['provider', 'model']],
       ['service', ['service_name']],
     ] as const) {
       const usage: Usage = await reading.ask(showUsage, {
-        project: 'mixed',
+        project,
         query: { ...query, group, interval: '30m' },
       });
-      const expected = await figuresOf(keys, query.from, query.to);
+      const expected = await figuresOf(project, keys, query);
       t.equal(usage.series.length, expected.length);
       t.match(usage.total, total);
       for (const { key, total: figures, points } of usage.series) {
@@ -253,10 +271,57 @@ t.test('the figures are those of `counted_usage_between`', async (t) => {
     }
   }
   const last: Usage = await reading.ask(showUsage, {
-    project: 'mixed',
+    project,
     query: { from: '9223372036000000000', to: '9223372036854775807' },
   });
   t.equal(last.total.call_count, 0, 'the last second that a column can hold');
+}
+
+t.test('calls are sorted only in a project where one is repeated', async (t) => {
+  const { reader } = reading;
+  const asked: string[] = [];
+  const query: PostgresReader['query'] = (text, values, signal) => {
+    asked.push(text.includes('DISTINCT ON') ? 'sorted' : 'unsorted');
+    return reader.query(text, values, signal);
+  };
+  // The state of a console belongs to the reader of the test, so a new one has not seen a repetition.
+  const counting: ReaderPool = {
+    views: reader.views,
+    query,
+    prepared: reader.prepared.bind(reader),
+    stream: reader.stream.bind(reader),
+    close: async () => undefined,
+  };
+  const project = 'repeated';
+  const usage = async (from: number, to: number, more = {}): Promise<Usage> => {
+    asked.length = 0;
+    return reading.ask(showUsage, {
+      project,
+      reader: counting,
+      people: counting,
+      query: { ...range(from, to), group: 'none', ...more },
+    });
+  };
+  const twice = [HOUR * 10 - 60_000, HOUR * 10].map((at, index) => ({
+    ...{ ...call, trace: 7100, project, at, response_id: 'twice' },
+    ...{ input_tokens: 100 + index, total_tokens: 100 + index },
+  }));
+  await store(reading, [
+    spanRow({ ...call, trace: 7101, project, at: HOUR * 5 }),
+    ...twice.map((columns) => spanRow(columns)),
+  ]);
+  t.match((await usage(4, 6)).total, { call_count: 1, input_tokens: 10 });
+  t.same(asked, ['unsorted', 'unsorted']);
+  const { total, before } = await usage(10, 11);
+  t.match(
+    [total, before],
+    [{ call_count: 1, input_tokens: 101 }, { call_count: 0 }],
+    'the repetition is before the range',
+  );
+  t.ok(asked.includes('unsorted'));
+  t.ok(asked.includes('sorted'));
+  t.match((await usage(4, 6)).total, { call_count: 1, input_tokens: 10 });
+  t.same(asked, ['sorted', 'sorted']);
 });
 
 t.test('beyond a hundred groups the others are added up', async (t) => {
