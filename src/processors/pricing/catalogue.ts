@@ -189,7 +189,8 @@ function compileProvider(raw: RawProvider, origin: Origin): CatalogueProvider {
       if (typeof literal === 'string') {
         if (!exact.has(literal.toLowerCase())) exact.set(literal.toLowerCase(), { model, version });
       } else {
-        patterns.push({ matches: compileMatch(leaf, true), model, version, ...signOf(leaf) });
+        const sign = signOf(leaf);
+        patterns.push({ matches: namePattern(leaf, sign, rawModel.id.toLowerCase()), model, version, ...sign });
       }
     }
   }
@@ -204,8 +205,17 @@ function compileProvider(raw: RawProvider, origin: Origin): CatalogueProvider {
   };
 }
 
+/** The guard knows no word around a literal such as `aya-expanse-8b`. The id of the model is its name all the same. */
+function namePattern(match: RawMatch, { literal }: Sign, id: string): NamePattern {
+  const guarded = compileMatch(match, true);
+  const isOwn = literal !== null && !guarded(id) && compileMatch(match, false)(id);
+  return isOwn ? (name) => name === id || guarded(name) : guarded;
+}
+
+type Sign = Pick<CataloguePattern, 'literal' | 'expression'>;
+
 /** The literal or expression that a match needs; null for combinations. */
-function signOf(match: RawMatch): Pick<CataloguePattern, 'literal' | 'expression'> {
+function signOf(match: RawMatch): Sign {
   const [operator = '', operand] = Object.entries(match)[0] ?? [];
   if (typeof operand !== 'string') return { literal: null, expression: null };
   return operator === 'regex'

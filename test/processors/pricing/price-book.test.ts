@@ -77,6 +77,8 @@ t.test('price book', async (t) => {
       ['gcp.vertex_ai', 'not-claude-opus-5'],
       ['openai', 'gpt-4o-realtime-2x'],
       ['gcp.gemini', 'tunedModels/my-gemini-1.5-pro'],
+      ['cohere', 'my-aya-expanse-8b'],
+      ['minimax', 'MiniMax-M2.5-highspeed-2'],
     ];
     for (const [provider, model] of names) t.equal(book.find(provider, model), null, `${provider} ${model}`);
     for (const [, model] of names) t.equal(book.find(null, model), null, `${model} without provider`);
@@ -179,6 +181,8 @@ t.test('price book', async (t) => {
       ['openrouter', 'anthropic/claude-sonnet-4.5:nitro', 'openrouter/anthropic/claude-sonnet-4.5'],
       ['openrouter', 'openrouter/anthropic/claude-sonnet-4.5', 'openrouter/anthropic/claude-sonnet-4.5'],
       ['azure', 'Phi-4-mini-instruct', 'azure/phi-4-mini-instruct'],
+      ['cohere', 'c4ai-aya-expanse-8b', 'cohere/c4ai-aya-expanse-8b'],
+      ['minimax', 'MiniMax-M2.5-highspeed', 'minimax/MiniMax-M2.5-highspeed'],
     ];
     for (const [provider, model, expected] of spellings) {
       const draft = book.find(provider, model)?.card.draft;
