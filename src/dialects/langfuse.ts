@@ -47,11 +47,12 @@ export const LANGFUSE: Dialect = {
         paths: [
           'input_cache_read',
           'input_cached_tokens',
-          'cache_read_input_tokens',
           'prompt_tokens_details.cached_tokens',
           'input_tokens_details.cached_tokens',
         ],
       },
+      // The usage of Anthropic as it is. Gateways that speak OpenAI's format add the name to theirs.
+      { attribute: 'langfuse.observation.usage_details', paths: ['cache_read_input_tokens'], proves: 'outside' },
     ],
     cache_write_tokens: [
       {

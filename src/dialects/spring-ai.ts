@@ -3,7 +3,8 @@ import type { Dialect } from './dialect.ts';
 
 export const SPRING_AI: Dialect = {
   id: 'spring-ai',
-  scopes: ['org.springframework.ai*'],
+  // Spans of model calls have no attribute of its own; Spring Boot and Micrometer name the tracer.
+  scopes: ['org.springframework.ai*', 'org.springframework.boot', 'io.micrometer*'],
   markers: ['spring.ai.*'],
   fields: {
     operation: ['spring.ai.kind'],

@@ -392,6 +392,53 @@ const SHAPES: readonly DocumentedCase[] = [
     },
   },
   {
+    what: "Spring AI's span of a model call, which has no attribute of its own",
+    signal: 'traces',
+    record: {
+      scope: 'org.springframework.boot',
+      attributes: {
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.system': 'anthropic',
+        'gen_ai.usage.input_tokens': '100',
+        'gen_ai.usage.output_tokens': '20',
+        'gen_ai.usage.cache_read.input_tokens': '50',
+      },
+    },
+    row: { input_tokens: 150, output_tokens: 20, total_tokens: 170, cache_read_tokens: 50, dialect: 'spring-ai' },
+  },
+  {
+    what: 'any other span of Spring Boot',
+    signal: 'traces',
+    record: { scope: 'org.springframework.boot', attributes: { 'http.request.method': 'GET', input: 'x' } },
+    row: { category: null, dialect: null },
+  },
+  {
+    what: "Anthropic's usage in a generation of Langfuse, without the provider",
+    signal: 'traces',
+    record: {
+      scope: 'langfuse-sdk',
+      attributes: {
+        'langfuse.observation.type': 'generation',
+        'langfuse.observation.usage_details':
+          '{"input_tokens":100,"output_tokens":50,"cache_read_input_tokens":40,"cache_creation_input_tokens":7}',
+      },
+    },
+    row: { input_tokens: 147, output_tokens: 50, total_tokens: 197, cache_read_tokens: 40, cache_write_tokens: 7 },
+  },
+  {
+    what: "LiteLLM's usage in a generation of Langfuse, which has the names of OpenAI and of Anthropic",
+    signal: 'traces',
+    record: {
+      scope: 'langfuse-sdk',
+      attributes: {
+        'langfuse.observation.type': 'generation',
+        'langfuse.observation.usage_details':
+          '{"prompt_tokens":147,"completion_tokens":50,"total_tokens":197,"prompt_tokens_details":{"cached_tokens":40},"cache_read_input_tokens":40,"cache_creation_input_tokens":7}',
+      },
+    },
+    row: { input_tokens: 147, output_tokens: 50, total_tokens: 197, cache_read_tokens: 40, cache_write_tokens: 7 },
+  },
+  {
     what: "Sentry's span, whose cost names look like token names",
     signal: 'traces',
     record: {
