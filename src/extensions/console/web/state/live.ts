@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { LiveTraces, TraceRow } from '../../api/shapes.ts';
 import { parseExact } from '../../../../pdata/exact-json.ts';
 import { type Query, projectPath, urlOf } from '../data/api.ts';
+import { useStreamTurn } from './stream-turns.ts';
 import { isTabShown } from './tab.ts';
 
 export const liveOn = signal(true);
@@ -27,11 +28,12 @@ export interface LiveQuestion {
 const NEVER = '0';
 
 /**
- * Listens while the component is mounted, `active` holds, live is switched on and the tab is shown. A stream that opens
- * again continues where the one before ended.
+ * Listens while the component is mounted, `active` holds, live is switched on, the tab is shown and it is the turn of
+ * this window. A stream that opens again continues where the one before ended.
  */
 export function useLive({ project, query, active, onGap }: LiveQuestion): void {
-  const on = liveOn.value && active && isTabShown.value;
+  const isWanted = liveOn.value && active && isTabShown.value;
+  const on = useStreamTurn(isWanted);
   const path = projectPath(project, 'live');
   const url = urlOf(path, query);
   const since = useRef<string | null>(null);
@@ -57,6 +59,8 @@ export function useLive({ project, query, active, onGap }: LiveQuestion): void {
     return () => {
       source.close();
       connected.value = false;
+      // Without an event, the stream did not say where it ended.
+      since.current ??= NEVER;
     };
   }, [on, url]);
 }
