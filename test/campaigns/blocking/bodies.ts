@@ -1,4 +1,5 @@
-/** Bodies that take long in one part of the pass or of the commit. */
+/** Bodies that take long in one part of the pass or of the commit. `--kib` is their size, 16,384 when left out. */
+import { parseArgs } from 'node:util';
 
 export interface Blocking {
   readonly name: string;
@@ -8,8 +9,14 @@ export interface Blocking {
   make(share: number): Buffer;
 }
 
-/** The largest expanded body, without the bytes around the repeated part. */
-const ROOM = 16 * 1048576 - 2048;
+const LARGEST_KIB = 16384;
+const { values } = parseArgs({ options: { kib: { type: 'string', default: String(LARGEST_KIB) } }, strict: false });
+/** The size of the expanded bodies as a part of the largest one. */
+const PART = Number(values['kib']) / LARGEST_KIB;
+/** The expanded body, without the bytes around the repeated part. */
+const ROOM = PART * LARGEST_KIB * 1024 - 2048;
+/** A number of parts that fit the largest body, for a body of this size. */
+const scaled = (count: number): number => Math.floor(count * PART);
 const NO_BYTES = Buffer.alloc(0);
 
 // Protobuf, written by hand: the library needs gigabytes for these.
@@ -58,7 +65,7 @@ function ofTraces(one: Buffer, share: number): Buffer {
 /** Resources with different attributes, in the order of neither their ids nor their numbers. */
 function resources(share: number): Buffer {
   const spans = field(2, spanOf(NO_BYTES));
-  const each = Array.from({ length: Math.floor(130_000 * share) }, (_, index) => {
+  const each = Array.from({ length: scaled(130_000 * share) }, (_, index) => {
     const resource = field(1, keyValue(1, 'service.name', text(`s ${Math.imul(index, 2_654_435_761) >>> 0}`)));
     return field(1, Buffer.concat([resource, spans]));
   });
@@ -66,7 +73,7 @@ function resources(share: number): Buffer {
 }
 
 function scopes(share: number): Buffer {
-  const each = Array.from({ length: Math.floor(130_000 * share) }, (_, index) => {
+  const each = Array.from({ length: scaled(130_000 * share) }, (_, index) => {
     const scope = field(1, field(1, `scope ${Math.imul(index, 2_654_435_761) >>> 0}`));
     return field(2, Buffer.concat([scope, spanOf(NO_BYTES)]));
   });
@@ -74,7 +81,7 @@ function scopes(share: number): Buffer {
 }
 
 function manyKeys(): Buffer {
-  const keys = Array.from({ length: 65_000 }, (_, index) => attribute(`key ${'k'.repeat(200)} ${index}`, TRUE));
+  const keys = Array.from({ length: scaled(65_000) }, (_, index) => attribute(`key ${'k'.repeat(200)} ${index}`, TRUE));
   return requestOf(spanOf(Buffer.concat(keys)));
 }
 
@@ -143,7 +150,7 @@ function messageEvents(): Buffer {
 }
 
 function histogramBounds(share: number): Buffer {
-  const count = Math.floor(1_000_000 * share);
+  const count = scaled(1_000_000 * share);
   const bounds = Buffer.alloc(8 * count);
   for (let index = 0; index < count; index++) bounds.writeDoubleLE(Math.PI * (index + 1) * 1e-200, index * 8);
   const point = Buffer.concat([Buffer.from([0x21, 0, 0, 0, 0, 0, 0, 0, 0]), field(7, bounds)]);
@@ -259,7 +266,7 @@ export const BODIES: readonly Blocking[] = [
     const one = field(13, Buffer.concat([field(1, ID), field(2, ID.subarray(8))]));
     return requestOf(spanOf(repeated(one, Math.min(fits(one), 500_000))));
   }),
-  traces('events', () => requestOf(spanOf(repeated(field(11, ''), 500_000)))),
+  traces('events', () => requestOf(spanOf(repeated(field(11, ''), Math.min(Math.floor(ROOM / 2), 500_000))))),
   traces('nested values', () => {
     const one = field(1, TRUE);
     return requestOf(spanOf(attribute('a', field(5, repeated(one, fits(one))))));
@@ -268,7 +275,7 @@ export const BODIES: readonly Blocking[] = [
   // A message that is given again is merged with the one before it.
   traces('a resource in many parts', (share) => {
     const part = field(1, keyValue(1, 'a', TRUE));
-    return field(1, Buffer.concat([repeated(part, Math.floor(1_000_000 * share)), field(2, spanOf(NO_BYTES))]));
+    return field(1, Buffer.concat([repeated(part, scaled(1_000_000 * share)), field(2, spanOf(NO_BYTES))]));
   }),
   traces('an empty resource in many parts', () => {
     const part = field(1, '');
@@ -276,7 +283,7 @@ export const BODIES: readonly Blocking[] = [
   }),
   traces('a scope in many parts', (share) => {
     const part = field(1, keyValue(3, 'a', TRUE));
-    return field(1, field(2, Buffer.concat([repeated(part, Math.floor(1_000_000 * share)), spanOf(NO_BYTES)])));
+    return field(1, field(2, Buffer.concat([repeated(part, scaled(1_000_000 * share)), spanOf(NO_BYTES)])));
   }),
   traces('a status in many parts', () => {
     const part = field(15, field(2, 'a'));
@@ -313,6 +320,13 @@ export const BODIES: readonly Blocking[] = [
   }),
   traces('JSON doubles of 800 digits', () => jsonArray(`{"doubleValue":0.${'7'.repeat(800)}1e-20}`), 'json'),
   traces('JSON doubles of 25 digits', () => jsonArray(`{"doubleValue":0.${'7'.repeat(100)}1e-290}`), 'json'),
+  traces('a JSON number as long as the body', () => jsonArray(`{"doubleValue":0.${'7'.repeat(ROOM - 32)}}`), 'json'),
+  traces('an unknown JSON number as long', () => inJson(`"unknown":1${'7'.repeat(ROOM - 32)}`), 'json'),
+  traces(
+    'JSON lists in lists',
+    () => jsonArray(`${'{"arrayValue":{"values":['.repeat(20)}{"intValue":1}${']}}'.repeat(20)}`),
+    'json',
+  ),
   traces('JSON empty values', () => jsonArray('{}'), 'json'),
   traces('JSON small maps', () => jsonArray('{"kvlistValue":{"values":[{"key":"a"},{"key":"b"}]}}'), 'json'),
   traces('JSON unknown members', () => inJson(`"unknown":${list('{"a":1,"b":2}')}`), 'json'),
@@ -335,7 +349,7 @@ export const BODIES: readonly Blocking[] = [
     signal: 'metrics',
     encoding: 'json',
     make: (share) => {
-      const points = list('{"asInt":"1"}', Math.floor(520_000 * share));
+      const points = list('{"asInt":"1"}', Math.floor(Math.min(ROOM / 14, 520_000) * share));
       return Buffer.from(
         `{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":"a","gauge":{"dataPoints":${points}}}]}]}]}`,
       );
@@ -346,7 +360,15 @@ export const BODIES: readonly Blocking[] = [
     signal: 'logs',
     encoding: 'json',
     make: (share) =>
-      Buffer.from(`{"resourceLogs":[{"scopeLogs":[{"logRecords":${list('{}', Math.floor(520_000 * share))}}]}]}`),
+      Buffer.from(
+        `{"resourceLogs":[{"scopeLogs":[{"logRecords":${list('{}', Math.floor(Math.min(ROOM / 3, 520_000) * share))}}]}]}`,
+      ),
+  },
+  {
+    name: 'empty log records',
+    signal: 'logs',
+    encoding: 'protobuf',
+    make: (share) => requestOf(repeated(field(2, ''), Math.floor(Math.min(ROOM / 2, 520_000) * share))),
   },
   {
     name: 'log records of as many traces',
@@ -359,6 +381,6 @@ export const BODIES: readonly Blocking[] = [
     signal: 'logs',
     encoding: 'json',
     make: (share) =>
-      Buffer.from(`{"resourceLogs":${list('{"scopeLogs":[{"logRecords":[{}]}]}', Math.floor(130_000 * share))}}`),
+      Buffer.from(`{"resourceLogs":${list('{"scopeLogs":[{"logRecords":[{}]}]}', scaled(130_000 * share))}}`),
   },
 ];
