@@ -163,6 +163,28 @@ t.test('a JSON text with many finds is replaced whole', async (t) => {
   t.ok(cleaned === JSON.stringify({ a: 1, values: values('[name]') }));
 });
 
+t.test('few short strings of a JSON text are redacted in one step', async (t) => {
+  let redacted = 0;
+  const count = (value: string): string => {
+    redacted++;
+    return value;
+  };
+  const replacer = {
+    text: count,
+    longText: () => {
+      throw new Error('no text is long');
+    },
+    number: count,
+  };
+  for (const value of ['anna', 4111]) {
+    const json = JSON.stringify(Array.from({ length: 20_000 }, () => value));
+    let most = 0;
+    for (const steps = redactJson(json, replacer); steps.next().done !== true; redacted = 0)
+      most = Math.max(most, redacted);
+    t.ok(most <= 300, `${most} of ${JSON.stringify(value)} in one step`);
+  }
+});
+
 t.test('a long string of a JSON text is read and written in pieces', async (t) => {
   const replacer = {
     text: (value: string) => value,

@@ -22,6 +22,8 @@ const NUMBER = /-?\d[\d.eE+-]*/y;
 
 /** Characters between two steps. */
 const STEP = 65_536;
+/** A string or number that is redacted counts as so many characters: each rule costs time for a short one too. */
+const REDACTED = 256;
 /** Characters of a long string that are parsed or written in one step. */
 const PIECE = 1_048_576;
 /** Parts that are joined in one step. */
@@ -53,6 +55,7 @@ export function* redactJson(json: string, replacer: JsonReplacer): Steps<string 
       const short = endOfShort(json, at);
       const { value, end } = short === null ? yield* parseInSteps(json, at + 1) : parse(json, at, short);
       const replaced = value.length > LONG_TEXT ? yield* replacer.longText(value) : replacer.text(value);
+      pause -= REDACTED;
       if (replaced === null) return null;
       if (replaced !== value) {
         const next = json.charAt(end) === ':' ? unique(replaced, taken) : replaced;
@@ -63,6 +66,7 @@ export function* redactJson(json: string, replacer: JsonReplacer): Steps<string 
       NUMBER.lastIndex = at;
       const written = NUMBER.exec(json)?.[0] ?? '';
       const replaced = replacer.number(written);
+      pause -= REDACTED;
       if (replaced === null) return null;
       if (replaced !== written) put(at, at + written.length, JSON.stringify(replaced));
       at += Math.max(written.length, 1);
