@@ -32,6 +32,13 @@ const FAULT_CODES: ReadonlyMap<number, RefusalCode> = new Map([
   [layout.FAIL_BUDGET, 'body_too_large'],
 ]);
 
+/** An intake that does not pause would take long for the rows of the body. One that pauses can index it. */
+export class TooManyAtOnce extends Error {
+  constructor() {
+    super('too many rows for an intake that does not pause');
+  }
+}
+
 export class Intake {
   readonly tables: Tables;
   readonly wire: Wire;
@@ -46,7 +53,8 @@ export class Intake {
 
   /**
    * Checks and indexes a body. Throws a `Rejection`: `invalid_protobuf`, `invalid_json`, `invalid_id`,
-   * `invalid_payload`, `body_too_large` (more elements than the tables hold) or `empty_payload`.
+   * `invalid_payload`, `body_too_large` (more elements than the tables hold) or `empty_payload`. An intake that does
+   * not pause throws `TooManyAtOnce` for many rows.
    */
   index(signal: Signal, encoding: Encoding, body: Uint8Array, context: Context, maxDepth = DEFAULT_MAX_DEPTH): Batch {
     return finish(this.indexInSteps(signal, encoding, body, context, maxDepth));
@@ -130,6 +138,7 @@ function pieceEnd(body: Uint8Array, end: number): number {
 
 function translate(error: unknown): unknown {
   if (!(error instanceof WireFault)) return error;
+  if (error.code === layout.FAIL_AT_ONCE) return new TooManyAtOnce();
   const code = FAULT_CODES.get(error.code);
   if (code === undefined) return error;
   if (code === 'body_too_large') return new Rejection(code, { hint: 'too many elements' });

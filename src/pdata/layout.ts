@@ -32,6 +32,8 @@ export const MAX_MAP_ENTRIES = 65536;
 export const MAX_HARD_NUMBERS = 131072;
 export const MAX_DERIVED = 262144; // beyond it, further records keep their attributes but get no derived fields
 export const MAX_REFERENCES = 1048576;
+/** The module that does not pause takes no more rows of one table, except numbers: other requests would wait long. */
+export const MAX_ROWS_AT_ONCE = 65536;
 /** Interned keys that live as long as the process. */
 export const MAX_SYMBOLS = 16384;
 /**
@@ -440,3 +442,4 @@ export const FAIL_BUDGET = 5; // body_too_large: more elements than a table hold
 export const FAIL_OUTPUT = 6; // internal: output or scratch does not fit
 export const FAIL_INFLATE = 7; // decompression_failed; the position is one of the compressed bytes
 export const FAIL_EXPANDED = 8; // body_too_large: more bytes than allowed while expanding
+export const FAIL_AT_ONCE = 9; // internal: more rows than the module that does not pause takes

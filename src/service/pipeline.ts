@@ -12,9 +12,15 @@ import { Rejection } from '../errors.ts';
 import type { Claim } from '../component/capabilities/ledger.ts';
 import type { Batch } from '../pdata/batch.ts';
 import { Context, type RequestInfo, type Signal } from '../pdata/context.ts';
-import { HEADER_BASE, HEADER_PROJECT_LENGTH, HEADER_PROJECT_OFFSET, HEADER_RECEIVED_AT } from '../pdata/layout.ts';
+import {
+  HEADER_BASE,
+  HEADER_PROJECT_LENGTH,
+  HEADER_PROJECT_OFFSET,
+  HEADER_RECEIVED_AT,
+  INPUT_CAPACITY,
+} from '../pdata/layout.ts';
 import type { Steps } from '../pdata/steps.ts';
-import type { Intake } from '../pdata/index-body.ts';
+import { type Intake, TooManyAtOnce } from '../pdata/index-body.ts';
 import type { AdmissionControl } from './admission.ts';
 import type { Arena } from './arena.ts';
 import type { RowBudget } from './row-budget.ts';
@@ -31,8 +37,12 @@ const MICROSECONDS = 1000n;
 /** Replaces a body after its pass, to free its memory. */
 const DROPPED = new Uint8Array(0);
 
-/** A gzip body is larger than its trailer says. Its pass runs again in an arena for bodies of any size. */
+/** A gzip body is larger than its trailer says. */
 class LargerThanDeclared extends Error {}
+
+/** Whether the pass runs again in the arena for bodies of any size. */
+const needsLargeArena = (error: unknown): boolean =>
+  error instanceof LargerThanDeclared || error instanceof TooManyAtOnce;
 
 /** The result of a pass. */
 interface Passed {
@@ -161,14 +171,12 @@ export class SignalPipeline implements Pipeline {
         this.#pass({ delivery, context, trace, arena, limitBytes }),
       );
     try {
-      const { gzip } = delivery;
-      if (gzip === null) return await pass(delivery.body.length);
       try {
-        return await pass(gzip.expectedBytes);
+        return await pass(delivery.gzip?.expectedBytes ?? delivery.body.length);
       } catch (error) {
-        if (!(error instanceof LargerThanDeclared)) throw error;
+        if (!needsLargeArena(error)) throw error;
       }
-      return await pass(gzip.limitBytes);
+      return await pass(INPUT_CAPACITY);
     } finally {
       delivery.body = DROPPED;
       delivery.release?.();
@@ -182,7 +190,7 @@ export class SignalPipeline implements Pipeline {
     try {
       return yield* this.#stages(yield* arena.acquire(this.#parts.processors), request, counted);
     } catch (error) {
-      if (error instanceof LargerThanDeclared) throw error;
+      if (needsLargeArena(error)) throw error;
       this.#counts.refused(counted.records, context.request.transport);
       if (error instanceof Rejection) throw error;
       this.#parts.logger.error({ error, signal: this.signal }, 'a request failed unexpectedly in the pass');

@@ -3,7 +3,8 @@ import { isUtf8 } from 'node:buffer';
 import t from 'tap';
 import { Rejection } from '../../src/errors.ts';
 import { Context } from '../../src/pdata/context.ts';
-import { DEFAULT_MAX_DEPTH, Intake } from '../../src/pdata/index-body.ts';
+import { DEFAULT_MAX_DEPTH, Intake, TooManyAtOnce } from '../../src/pdata/index-body.ts';
+import { MAX_ROWS_AT_ONCE } from '../../src/pdata/layout.ts';
 import { aSpan, aTraceRequest } from '../support/payloads.ts';
 import * as pb from './wasm/protobuf-writer.ts';
 
@@ -52,6 +53,15 @@ t.test('bytes that are not UTF-8 are refused at every place around the end of a 
 t.test('a body of 15 MiB takes a step for each piece before it is indexed', async (t) => {
   const steps = stepsOf(bodyOf('a', 0, 15 * 1048576));
   t.ok(typeof steps === 'number' && steps > (15 * 1048576) / PIECE, `${steps} steps`);
+});
+
+t.test('a body of very many rows is not indexed at once, but in steps', async (t) => {
+  const events = Buffer.concat(Array.from({ length: MAX_ROWS_AT_ONCE + 1 }, () => Buffer.from([0x5a, 0])));
+  const bodyWith = (rows: Buffer): Buffer => pb.request(pb.span(rows));
+  const atOnce = new Intake();
+  t.equal(atOnce.index('traces', 'protobuf', bodyWith(events.subarray(2)), context).eventCount, MAX_ROWS_AT_ONCE);
+  t.throws(() => atOnce.index('traces', 'protobuf', bodyWith(events), context), new TooManyAtOnce());
+  t.equal(intake.index('traces', 'protobuf', bodyWith(events), context).eventCount, MAX_ROWS_AT_ONCE + 1);
 });
 
 t.test('a long value is read in steps, whatever it consists of', async (t) => {

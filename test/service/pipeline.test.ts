@@ -11,9 +11,11 @@ import { Context, type Signal } from '../../src/pdata/context.ts';
 import { UNBOUNDED } from '../../src/pdata/row-room.ts';
 import { finish } from '../../src/pdata/steps.ts';
 import { Intake } from '../../src/pdata/index-body.ts';
+import { MAX_ROWS_AT_ONCE } from '../../src/pdata/layout.ts';
 import { RowBudget } from '../../src/service/row-budget.ts';
 import { makeClaim } from '../../src/service/settle/claim.ts';
 import { FILE_CONFIG, KEY, OTHER_KEY, startDaemon } from '../support/daemon.ts';
+import * as pb from '../pdata/wasm/protobuf-writer.ts';
 import { send } from '../support/otlp-client.ts';
 import { aSpan, aTraceRequest, newTraceId } from '../support/payloads.ts';
 
@@ -261,6 +263,20 @@ t.test('a gzip body that is larger than declared is expanded again, up to the li
   await deliver(100_000, 1 << 24);
   await t.rejects(deliver(1000, 100_000), { code: 'body_too_large', details: { limit_bytes: 100_000 } });
   await t.rejects(deliver(1000, 10_000), { code: 'body_too_large', details: { limit_bytes: 10_000 } });
+  t.equal((await daemon.rows()).length, 2);
+});
+
+t.test('a short body of very many rows is stored', async (t) => {
+  const daemon = await startDaemon(t, { config: FILE_CONFIG });
+  const events = Buffer.concat(Array.from({ length: MAX_ROWS_AT_ONCE + 1 }, () => Buffer.from([0x5a, 0])));
+  for (const [key, encode] of Object.entries({ plain: (bytes: Buffer) => bytes, gzip: gzipSync })) {
+    const encoding = key === 'gzip' ? { 'content-encoding': 'gzip' } : {};
+    const { status } = await send(daemon.url, {
+      headers: { 'content-type': 'application/x-protobuf', ...encoding },
+      body: encode(pb.request(pb.span(events))),
+    });
+    t.equal(status, 200, key);
+  }
   t.equal((await daemon.rows()).length, 2);
 });
 

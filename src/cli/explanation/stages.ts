@@ -38,7 +38,7 @@ export interface Body {
 }
 
 export class Stages {
-  readonly #intake = new Intake();
+  readonly #intake = new Intake({ pauses: true });
   readonly #pool = new ChunkPool();
   readonly #parts: StageParts;
   readonly #derivations = new Map<number, Derivation>();

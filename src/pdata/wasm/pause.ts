@@ -7,7 +7,7 @@
 /** Whether this is the module that pauses. The build makes it a constant. */
 // @ts-ignore: decorator
 @external("host", "pauses")
-declare const pauses: bool;
+export declare const pauses: bool;
 
 /** Returns at once, or unwinds the whole call until the host resumes it. */
 // @ts-ignore: decorator

@@ -4,6 +4,7 @@
  */
 import * as layout from '../layout';
 import { fail } from './fail';
+import { pauses } from './pause';
 
 /** Forgets the rows of the last request. */
 export function resetRows(): void {
@@ -13,8 +14,9 @@ export function resetRows(): void {
 
 // @ts-ignore: decorator
 @inline
-function nextRow(counter: usize, max: u32, position: usize): u32 {
+function nextRow(counter: usize, max: u32, position: usize, atOnce: u32 = layout.MAX_ROWS_AT_ONCE): u32 {
   const row = load<u32>(<usize>layout.HEADER_BASE + counter);
+  if (!pauses && row >= atOnce) fail(layout.FAIL_AT_ONCE, position);
   if (row >= max) fail(layout.FAIL_BUDGET, position);
   store<u32>(<usize>layout.HEADER_BASE + counter, row + 1);
   return row;
@@ -69,7 +71,7 @@ export function appendPoint(position: usize): usize {
 
 /** Appends the 64 bits of a number (u64, i64 or reinterpreted f64) to the numbers. */
 export function appendNumber(bits: u64, position: usize): void {
-  const row = nextRow(layout.HEADER_NUMBERS, layout.MAX_NUMBERS, position);
+  const row = nextRow(layout.HEADER_NUMBERS, layout.MAX_NUMBERS, position, layout.MAX_NUMBERS);
   store<u64>(<usize>layout.NUMBERS_BASE + <usize>row * layout.NUMBER_STRIDE, bits);
 }
 

@@ -33,7 +33,12 @@ export interface Attribute {
 }
 
 export class IndexedBody {
-  readonly wire: Wire = loadWire(0x1234_5678_9abc_def0n);
+  readonly wire: Wire;
+
+  /** `pauses`: of the module, which then takes as many rows as the tables hold. */
+  constructor({ pauses = false } = {}) {
+    this.wire = loadWire(0x1234_5678_9abc_def0n, { pauses });
+  }
 
   /** Indexes a body; returns the code of the fault, or undefined. Any other exception is a trap and is passed on. */
   index(signal: number, body: Buffer): number | undefined {

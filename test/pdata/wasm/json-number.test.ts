@@ -15,7 +15,7 @@ import {
 import { loadWire } from '../../../src/pdata/load-wasm.ts';
 import { cases } from '../../support/long.ts';
 
-const wire = loadWire(7n);
+const wire = loadWire(7n, { pauses: true });
 
 function index(metric: string): void {
   const length = wire.bytes.write(`{"resourceMetrics":[{"scopeMetrics":[{"metrics":[${metric}]}]}]}`, INPUT_BASE);

@@ -57,7 +57,7 @@ const BUDGETS: readonly (readonly [number, number])[] = [
   [HEADER_LOCAL_SYMBOLS, MAX_LOCAL_SYMBOLS],
 ];
 
-const body = new IndexedBody();
+const body = new IndexedBody({ pauses: true });
 
 /** As many copies of a field as fit into a body. */
 function filling(unit: Buffer): Buffer {
