@@ -354,12 +354,12 @@ async function listArchived(t: Test, page: Page, origin: string): Promise<void> 
   t.equal(await rows(page).count(), stored + 1, 'the stored traces stay');
 }
 
-/** Each list and sum whose answer lacks something says since when, and why. */
+/** Each list, sum, histogram and facet whose answer lacks something says since when, and why. */
 async function meetIncomplete(page: Page, { origin }: TestConsole, traceId: string): Promise<void> {
   const unread = 'The archive cannot read lake/spans/day=2023-11-14/job-000000000001.parquet: it is not there.';
   const lost = { complete_from: '1700006400000000000', unread };
   const paths =
-    /\/projects\/shop\/(?:traces|logs|conversations|usage|traces\/top|traces\/[0-9a-f]{32}|conversations\/[^/]+\/turns)(?:\?|$)/u;
+    /\/projects\/shop\/(?:traces|logs|conversations|usage|facets|traces\/top|traces\/histogram|traces\/[0-9a-f]{32}|conversations\/[^/]+\/turns)(?:\?|$)/u;
   let isLost = true;
   await page.route(paths, async (route) => {
     const response = await route.fetch();
@@ -372,6 +372,9 @@ async function meetIncomplete(page: Page, { origin }: TestConsole, traceId: stri
     await page.goto(`${origin}/p/shop/${path}`);
     await within.waitFor();
   }
+  await page.goto(`${origin}/p/shop/traces`);
+  await page.getByRole('img', { name: unread }).waitFor();
+  await page.getByRole('complementary', { name: 'Facets' }).getByText(unread).waitFor();
   await page.goto(`${origin}/p/shop/conversations`);
   await rows(page).first().getByRole('link').click();
   await within.waitFor();

@@ -1,5 +1,6 @@
 /** What the pages of a bounded search have in common: their states, and the line below the rows. */
 import type { ComponentChildren, JSX } from 'preact';
+import type { PartOfRange } from '../../api/shapes.ts';
 import type { Search } from '../data/pages.ts';
 import { exactly, plural } from '../text/figures.ts';
 import { dateTime, msOf, shortTime } from '../text/time.ts';
@@ -75,6 +76,14 @@ export function Incomplete({ before, unread, again }: IncompleteProps): JSX.Elem
       )}
     </p>
   );
+}
+
+/** What an answer beside the list does not have; null: nothing. */
+export function missingText({ complete_from: from, unread }: PartOfRange): string | null {
+  if (from === undefined) return null;
+  const before = dateTime(msOf(from), false);
+  if (unread !== undefined) return `Before ${before} this is incomplete. ${unread}`;
+  return `Days before ${before} are archived and not counted here.`;
 }
 
 interface ArchivedOfferProps {

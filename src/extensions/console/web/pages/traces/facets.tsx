@@ -5,6 +5,7 @@ import type { Facets as FacetsAnswer } from '../../../api/shapes.ts';
 import { projectPath } from '../../data/api.ts';
 import { useAnswer } from '../../data/resource.ts';
 import { Button, Name } from '../../parts/basics.tsx';
+import { missingText } from '../../parts/search.tsx';
 import { parameter, setQuery } from '../../state/location.ts';
 import { exactly } from '../../text/figures.ts';
 import { hasTerm, opposite, termOf, withTerm, withoutTerm } from '../../text/filter-text.ts';
@@ -28,6 +29,7 @@ export function Facets({ asked }: { asked: Asked }): JSX.Element {
   const fields = FIELDS.map(([field]) => field).join(',');
   const facets = useAnswer<FacetsAnswer>(projectPath(project, 'facets'), { ...query, fields });
   const { data } = facets;
+  const missing = data === null ? null : missingText(data);
   return (
     <aside class="facets" aria-label="Facets">
       {FIELDS.map(([field, name]) => (
@@ -38,6 +40,7 @@ export function Facets({ asked }: { asked: Asked }): JSX.Element {
           {data.complete ? `of ${exactly(data.examined)} spans` : `of the newest ${exactly(data.examined)} spans`}
         </p>
       )}
+      {missing === null ? null : <p class={data?.unread === undefined ? 'muted' : 'bad-text'}>{missing}</p>}
     </aside>
   );
 }

@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import type { Histogram, HistogramBucket } from '../../../api/shapes.ts';
 import { projectPath } from '../../data/api.ts';
 import { useAnswer } from '../../data/resource.ts';
+import { missingText } from '../../parts/search.tsx';
 import { parameter, setQuery } from '../../state/location.ts';
 import { cost, exactly, plural, took } from '../../text/figures.ts';
 import { msOf, shortTime } from '../../text/time.ts';
@@ -95,10 +96,13 @@ function Bars({ histogram, measure }: { histogram: Histogram; measure: Measure }
     const ends = [drag.from, drag.to].sort((a, b) => a - b).map((share) => Math.round(from + share * (to - from)));
     setQuery({ from: String(ends[0]), to: String(ends[1]) });
   };
+  const missing = missingText(histogram);
+  const missingShare = Math.min(1, (msOf(histogram.complete_from ?? '0') - from) / (to - from));
   const label = [
     `${plural(total, 'trace')} from ${shortTime(from)} to ${shortTime(to)}`,
     ...(histogram.sampled ? ['of the newest only'] : []),
     ...(highest === null ? [] : [`highest: ${measure.text(highest)}`]),
+    ...(missing === null ? [] : [missing]),
   ].join(', ');
   return (
     <svg
@@ -113,6 +117,11 @@ function Bars({ histogram, measure }: { histogram: Histogram; measure: Measure }
       onPointerMove={(event) => drag !== null && setDrag({ ...drag, to: at(event) })}
       onPointerUp={select}
     >
+      {missing === null || missingShare <= 0 ? null : (
+        <rect class="missing" x={0} width={1000 * missingShare} y={0} height={HEIGHT}>
+          <title>{missing}</title>
+        </rect>
+      )}
       {histogram.buckets.map((bucket) => {
         const start = msOf(bucket.start_time_unix_nano);
         const errors = bucket.error_count ?? 0;
