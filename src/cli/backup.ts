@@ -11,6 +11,7 @@ import { onlyWord } from './project.ts';
 import { versionOf } from './version.ts';
 import { formatBytes, formatCount } from './view/format.ts';
 import { progressLines } from './view/progress.ts';
+import { fileFault } from './file-fault.ts';
 
 /** Instead of a file: standard output or input. */
 export const STREAM = '-';
@@ -61,7 +62,7 @@ async function explained<T>(path: string, work: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     throw new UserError(
-      `${basename(path)} cannot be written: ${error.message}`,
+      `${basename(path)} cannot be written: ${fileFault(error)}`,
       'Nothing has changed. Name a file in a folder with enough space that this user may write to.',
     );
   }
@@ -76,7 +77,7 @@ function streamTo({ process: { stdout } }: Call): Destination {
   const write = (data: Buffer): Promise<void> =>
     new Promise((done, fail) => {
       stdout.write(data, (error) => {
-        if (error) fail(new UserError(`the backup cannot be written: ${error.message}`));
+        if (error) fail(new UserError(`the backup cannot be written: ${fileFault(error)}`));
         else done();
       });
     });

@@ -17,9 +17,12 @@ export const completion: Command = {
     ['sluice completion fish > ~/.config/fish/completions/sluice.fish', 'for fish'],
   ],
   async run({ words, terminal, commands }): Promise<ExitCode> {
-    const write = SHELLS[words[0] ?? ''];
-    if (write === undefined)
-      throw new UsageError('the name of a shell is missing', `one of ${Object.keys(SHELLS).join(', ')}`);
+    const [shell] = words;
+    const write = SHELLS[shell ?? ''];
+    if (write === undefined) {
+      const fault = shell === undefined ? 'the name of a shell is missing' : `there is no completion for "${shell}"`;
+      throw new UsageError(fault, `one of ${Object.keys(SHELLS).join(', ')}`);
+    }
     terminal.print(write(await Promise.all(commands.map(loadCommand))));
     return 0;
   },

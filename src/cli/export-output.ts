@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { UserError } from '../errors.ts';
 import { CompleteFile } from './complete-file.ts';
+import { fileFault } from './file-fault.ts';
 
 export interface Output {
   write(text: string): Promise<void>;
@@ -41,7 +42,7 @@ async function writing<Result>(path: string, work: () => Promise<Result>): Promi
   try {
     return await work();
   } catch (error) {
-    throw new UserError(`cannot write ${path}: ${(error as Error).message}`);
+    throw new UserError(`cannot write ${path}: ${fileFault(error)}`);
   }
 }
 

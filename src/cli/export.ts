@@ -63,6 +63,8 @@ export const exportCommand: Command = {
     const as = choiceOf(values, 'as', FORMS);
     const nowMs = Date.now();
     const period = { since: timeOf(values, 'since', nowMs), until: timeOf(values, 'until', nowMs) };
+    if (period.since !== null && period.until !== null && BigInt(period.since) >= BigInt(period.until))
+      throw new UsageError('--since is not before --until', 'as --since 48h --until 24h for the day before');
     return withReader(call, async (reader) => {
       const path = values.text('output');
       const output = path === undefined ? openStream(call.process.stdout) : await openFile(path);

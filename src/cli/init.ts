@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { UserError } from '../errors.ts';
 import type { Command } from './command.ts';
 import { OWN_FILE, packagedConfig } from './config-options.ts';
+import { fileFault } from './file-fault.ts';
 
 const MODE = 0o644;
 
@@ -30,5 +31,5 @@ export const initCommand: Command = {
 
 function explain(error: NodeJS.ErrnoException, file: string): UserError {
   if (error.code === 'EEXIST') return new UserError(`${file} exists already`, 'Name another file: sluice init FILE');
-  return new UserError(`${file} cannot be written: ${error.message}`, 'Name another file: sluice init FILE');
+  return new UserError(`${file} cannot be written: ${fileFault(error)}`, 'Name another file: sluice init FILE');
 }

@@ -92,7 +92,10 @@ async function refuseObjects(database: Database): Promise<void> {
 /** A day that has ended. */
 function dayOfWord(word: string | undefined): string {
   const ms = word !== undefined && DATE.test(word) ? parseMoment(word) : Number.NaN;
-  if (word === undefined || Number.isNaN(ms)) throw new UsageError('name a day', 'as sluice restore-day 2026-11-22');
+  if (word === undefined || Number.isNaN(ms)) {
+    const fault = word === undefined ? 'name a day' : `"${word}" is not a day`;
+    throw new UsageError(fault, 'as sluice restore-day 2026-11-22');
+  }
   if (dayOf(ms) >= dayOf(Date.now())) throw new UsageError(`${word} has not ended`);
   return word;
 }

@@ -15,6 +15,7 @@ import { refuseForeignDatabase } from './foreign-database.ts';
 import { onlyWord } from './project.ts';
 import { formatCount } from './view/format.ts';
 import { progressLines } from './view/progress.ts';
+import { fileFault } from './file-fault.ts';
 
 export const restoreCommand: Command = {
   description:
@@ -71,7 +72,7 @@ async function openSource(
     return { chunks: createReadStream(path, { highWaterMark: BLOCK_BYTES }), fileBytes: size };
   } catch (error) {
     if (error instanceof UserError || !(error instanceof Error)) throw error;
-    throw new UserError(`${word} cannot be read: ${error.message}`);
+    throw new UserError(`${word} cannot be read: ${fileFault(error)}`);
   }
 }
 

@@ -19,6 +19,7 @@ import { UsageError } from './options.ts';
 import { loadBook, pricingOptionsOf } from './price-book.ts';
 import { asJson, clean } from './view/screen-text.ts';
 import { layOut } from './terminal.ts';
+import { fileFault } from './file-fault.ts';
 
 const PROJECT = {
   project: {
@@ -128,7 +129,7 @@ async function readEntries(path: string): Promise<unknown> {
   try {
     return parse(await readFile(path, 'utf8')) as unknown;
   } catch (error) {
-    throw new UserError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UserError(`${path} cannot be read: ${fileFault(error)}`);
   }
 }
 

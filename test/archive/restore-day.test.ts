@@ -240,7 +240,7 @@ t.test('records whose erasure is requested do not come back', async (t) => {
 
 t.test('what cannot be restored is said', async (t) => {
   t.match(await restoreDay(), { code: 2, err: /name a day/u });
-  t.match(await restoreDay('2026-02-30'), { code: 2, err: /name a day/u });
+  t.match(await restoreDay('2026-02-30'), { code: 2, err: /"2026-02-30" is not a day/u });
   t.match(await restoreDay(new Date().toISOString().slice(0, 10)), { code: 2, err: /has not ended/u });
   t.match(await restoreDay('1999-01-01'), { code: 1, err: /no record of 1999-01-01 is archived/u });
   t.match(await restoreDay(DAY, '--for', 'long'), { code: 2, err: /takes a duration/u });

@@ -33,7 +33,9 @@ t.test('an invalid number of workers is refused before anything is read', async 
 });
 
 t.test('completion needs the name of a shell', async (t) => {
-  t.match(await sluice(['completion'], { folder: '/' }), { code: 2, err: /one of bash, zsh, fish/u });
+  t.match(await sluice(['completion'], { folder: '/' }), { code: 2, err: /is missing\n.*one of bash, zsh, fish/u });
+  const err = /no completion for "tcsh"\n.*one of bash, zsh, fish/u;
+  t.match(await sluice(['completion', 'tcsh'], { folder: '/' }), { code: 2, err });
 });
 
 t.test('bash completes commands, the second word of a group, options and files', async (t) => {

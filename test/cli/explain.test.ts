@@ -262,7 +262,7 @@ t.test('what cannot be explained is said with a hint', async (t) => {
   writeFileSync(join(folder, 'text.txt'), '{"a":1}');
   t.match(await explain('bad.json'), { code: 1, err: /the daemon would refuse this: invalid_id/ });
   t.match(await explain('text.txt'), { code: 1, err: /neither OTLP nor a row/ });
-  t.match(await explain('.'), { code: 1, err: /cannot be read: EISDIR/ });
+  t.match(await explain('.'), { code: 1, err: /cannot be read: it is a folder\n/u });
   t.match(await explain('nowhere.json'), { code: 2, err: /neither a file nor the id of a trace/ });
   t.match(await explain(), { code: 2 });
 });

@@ -241,6 +241,8 @@ t.test('filters, times and projects', async (t) => {
   t.match(await sluice('export', '--what', 'metrics', '--model', 'x'), { code: 2, err: /metrics have no --model/u });
   t.match(await sluice('export', '--what', 'all'), { code: 2, err: /--what takes one of traces, spans/u });
   t.match(await sluice('export', '--since', '2026-02-30'), { code: 2, err: /--since takes a duration or a time/u });
+  t.match(await sluice('export', '--since', '1h', '--until', '2h'), { code: 2, err: /--since is not before --until/u });
+  t.match(await sluice('export', '--output', 'no/such/folder'), { code: 1, err: /there is no such file or folder\n/u });
   t.match(await sluice('export', '--since', 'soon'), { code: 2, err: /--since takes a duration or a time/u });
 });
 

@@ -26,7 +26,10 @@ t.test('init with a name', async (t) => {
   const { out } = await sluice(['init', 'own.yaml'], { folder });
   t.match(out, 'sluice run --config own.yaml');
   t.match(await sluice(['validate', '--config', 'own.yaml'], { folder }), { code: 0 });
-  t.match(await sluice(['init', 'missing/own.yaml'], { folder }), { code: 1, err: /cannot be written/u });
+  t.match(await sluice(['init', 'missing/own.yaml'], { folder }), {
+    code: 1,
+    err: /cannot be written: there is no such file or folder/u,
+  });
 });
 
 t.test('validate names the files, also the one of the package', async (t) => {

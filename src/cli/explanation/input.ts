@@ -4,6 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import { UserError } from '../../errors.ts';
 import type { Row } from '../reader.ts';
 import type { Body } from './stages.ts';
+import { fileFault } from '../file-fault.ts';
 
 /** As for requests. */
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -45,7 +46,7 @@ function read(path: string): Buffer {
   try {
     return readFileSync(path);
   } catch (error) {
-    throw new UserError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UserError(`${path} cannot be read: ${fileFault(error)}`);
   }
 }
 
