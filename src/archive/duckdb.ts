@@ -14,10 +14,15 @@ export interface DuckOptions {
   readonly memoryBytes: number;
   /** A folder for what does not fit into the memory. */
   readonly folder: string;
+  /** Of this process: the allocator is set by it. Left out: it keeps freed pages. */
+  readonly environment?: NodeJS.ProcessEnv;
 }
 
-/** The allocator keeps freed memory, which the limit does not count, until it is flushed after this many bytes. */
-const FLUSH_THRESHOLD = '1MiB';
+/**
+ * DuckDB's allocator (Linux) otherwise keeps freed pages for a while, which no limit counts: half as much again. It
+ * reads this variable when the library is loaded.
+ */
+const ALLOCATOR = { name: 'DUCKDB_JE_MALLOC_CONF', value: 'dirty_decay_ms:0' } as const;
 
 export class Duck {
   readonly memoryBytes: number;
@@ -33,14 +38,13 @@ export class Duck {
   }
 
   /** One thread: the work runs beside ingest, and the same rows then make the same file. */
-  static async open({ memoryBytes, folder }: DuckOptions): Promise<Duck> {
+  static async open({ memoryBytes, folder, environment = {} }: DuckOptions): Promise<Duck> {
+    environment[ALLOCATOR.name] ??= ALLOCATOR.value;
     const bindings = await load();
     const instance = await bindings.DuckDBInstance.create(':memory:', {
       threads: '1',
       memory_limit: `${Math.floor(memoryBytes / 2 ** 20)}MiB`,
       temp_directory: folder,
-      allocator_flush_threshold: FLUSH_THRESHOLD,
-      allocator_bulk_deallocation_flush_threshold: FLUSH_THRESHOLD,
       autoinstall_known_extensions: 'false',
       // The cache takes a file that was replaced within a second for the former one.
       enable_external_file_cache: 'false',

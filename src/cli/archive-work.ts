@@ -61,7 +61,7 @@ export async function withArchiveWork<Result>(
   try {
     const spill = join(folder, 'spill');
     await mkdir(spill);
-    const duck = await Duck.open({ memoryBytes: duckBytesOf(memoryBytes), folder: spill });
+    const duck = await Duck.open({ memoryBytes: duckBytesOf(memoryBytes), folder: spill, environment: process.env });
     try {
       return await use({ session, store, duck, folder, views, report });
     } finally {

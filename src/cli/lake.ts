@@ -301,7 +301,7 @@ export class Lake {
     const folder = await makeWorkFolder(call.process);
     let duck: Duck;
     try {
-      duck = await Duck.open({ memoryBytes: MEMORY_BYTES, folder });
+      duck = await Duck.open({ memoryBytes: MEMORY_BYTES, folder, environment: this.#context.call.process.env });
     } catch (error) {
       await rm(folder, { recursive: true, force: true });
       await store.close();
