@@ -1,7 +1,9 @@
 /** An HTTP/2 client that sends raw frames and records the received ones. */
 import { connect, type Socket } from 'node:net';
 
-export const FRAME = { data: 0, headers: 1, reset: 3, settings: 4, ping: 6, goaway: 7, continuation: 9 } as const;
+export const FRAME = {
+  ...{ data: 0, headers: 1, priority: 2, reset: 3, settings: 4, ping: 6, goaway: 7, window: 8, continuation: 9 },
+} as const;
 export const END_STREAM = 1;
 /** Of SETTINGS and PING. */
 export const ACK = 1;

@@ -181,6 +181,16 @@ const shortCall = (stream: number): readonly Buffer[] => [
   frame(FRAME.headers, END_HEADERS | END_STREAM, stream, Buffer.from([0x83, 0x86, 0x84])),
 ];
 
+/** A long header enters the table of HPACK, and 4,000 bytes then name it once each. */
+const headerBomb = Buffer.concat([
+  headerBlock([[':method', 'POST']]),
+  Buffer.from([0x40]),
+  headerBlock([['x', 'v'.repeat(3900)]]).subarray(1),
+  Buffer.alloc(4000, 0xbe),
+]);
+const INCREMENT = Buffer.from([0, 0, 0, 1]);
+const PRIORITY = Buffer.from([0, 0, 0, 0, 1]);
+
 export const ATTACKS: Readonly<Record<string, Attack>> = {
   'slow bodies': slowBodies,
   'half bodies': halfBodies,
@@ -220,5 +230,25 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
   ]),
   'grpc pings': http2(() => [frame(FRAME.ping, 0, 0, Buffer.alloc(8))]),
   'grpc settings': http2(() => [frame(FRAME.settings, 0, 0)]),
+  'grpc continuations': http2(
+    () => [frame(FRAME.continuation, 0, 1, headerBlock([['x', 'v'.repeat(100)]]))],
+    frame(FRAME.headers, 0, 1, headerBlock([[':method', 'POST']])),
+  ),
+  'grpc header bombs': http2((stream) => [frame(FRAME.headers, END_HEADERS | END_STREAM, stream, headerBomb)]),
+  'grpc window updates': http2(() => [frame(FRAME.window, 0, 0, INCREMENT)]),
+  'grpc priorities': http2((stream) => [frame(FRAME.priority, 0, stream, PRIORITY)]),
+  'grpc unknown frames': http2((stream) => [frame(0xfa, 0, stream, PRIORITY)]),
+  'grpc empty data': http2(
+    () => [frame(FRAME.data, 0, 1)],
+    frame(FRAME.headers, END_HEADERS, 1, GRPC_HEADERS(HOSTILE_KEY)),
+  ),
+  'grpc slow messages': ({ grpc }) => {
+    for (let index = 0; index < 64; index++) {
+      const raw = new RawHttp2(`127.0.0.1:${grpc}`);
+      raw.send(frame(FRAME.headers, END_HEADERS, 1, GRPC_HEADERS(HOSTILE_KEY)));
+      raw.send(frame(FRAME.data, 0, 1, Buffer.from([0, 0, 0x3f, 0xff, 0xff])));
+      setInterval(() => raw.send(frame(FRAME.data, 0, 1, Buffer.alloc(1))), 5);
+    }
+  },
   'grpc open streams': http2((stream) => [frame(FRAME.headers, END_HEADERS, stream, GRPC_HEADERS(HOSTILE_KEY))]),
 };
