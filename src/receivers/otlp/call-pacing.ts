@@ -3,7 +3,8 @@
  * event loop, 64 KiB each, and gives every call in these bytes at once: thousands, whose answers take seconds. Here a
  * connection serves few calls in an iteration. The rest waits, and the connection is not read further until it is
  * served. Connections without an accepted call, and those whose calls are all refused, share a limited rate, and one of
- * them is read in an iteration.
+ * them is read in an iteration. Frames that begin no call count for that rate by their bytes: node:http2 gives no event
+ * for them.
  */
 import type { Duplex } from 'node:stream';
 
@@ -14,9 +15,14 @@ const MOST_REFUSED = 64;
 /** The work of all connections with the limited rate in a tick: calls that begin, calls that are served, and reads. */
 const RATED_UNITS = 16;
 const TICK_MS = 10;
+/** So many bytes that begin no call are a unit of work. */
+const UNIT_BYTES = 8192;
+/** The interval in which silent connections are checked for bytes. */
+const SILENT_MS = 100;
 
 /** What reads the connection for node:http2. The types of Node do not have it. */
 interface Handle {
+  readonly bytesRead?: number;
   readStop(): void;
   readStart(): void;
 }
@@ -27,6 +33,9 @@ export class CallPacing {
   readonly #stopped: PacedCalls[] = [];
   /** Those with the limited rate. */
   readonly #rated: PacedCalls[] = [];
+  /** Those with the limited rate that are read, and have sent little. */
+  readonly #silent = new Set<PacedCalls>();
+  #silentTimer: NodeJS.Timeout | null = null;
   /** Below zero when calls began before they could be counted. */
   #units = RATED_UNITS;
   #countedMs = performance.now();
@@ -54,6 +63,30 @@ export class CallPacing {
   /** Counts work of a connection with the limited rate. */
   charge(units: number): void {
     this.#units -= units;
+  }
+
+  /** Charges what the connection, which has the limited rate, sends without a call, and stops it then. */
+  watch(calls: PacedCalls): void {
+    setImmediate(() => this.#check(calls));
+  }
+
+  #check(calls: PacedCalls): void {
+    if (calls.isClosed || !calls.isReading || !calls.isRated || calls.isKnown) {
+      this.#silent.delete(calls);
+      return;
+    }
+    const units = Math.floor(calls.takeBytes() / UNIT_BYTES);
+    if (units > 0) {
+      this.#silent.delete(calls);
+      this.charge(units);
+      calls.stop();
+      return;
+    }
+    this.#silent.add(calls);
+    this.#silentTimer ??= setTimeout(() => {
+      this.#silentTimer = null;
+      for (const each of [...this.#silent]) this.#check(each);
+    }, SILENT_MS).unref();
   }
 
   #schedule(): void {
@@ -114,11 +147,14 @@ export class PacedCalls {
   #refused = 0;
   /** Whether a call was not refused. */
   #isProven = false;
+  /** Whether a call had a valid key. */
+  #isAdmitted = false;
+  #bytes = 0;
 
   constructor(connection: Duplex, pacing: CallPacing) {
     this.#connection = connection;
     this.#pacing = pacing;
-    this.#stop();
+    this.stop();
   }
 
   get isClosed(): boolean {
@@ -134,6 +170,23 @@ export class PacedCalls {
     return !this.#isStopped;
   }
 
+  /** Whether a call was admitted, and its calls are not refused: a large message may be on the way. */
+  get isKnown(): boolean {
+    return this.#isAdmitted && this.#refused < MOST_REFUSED;
+  }
+
+  /** The bytes that were read since the last call. */
+  takeBytes(): number {
+    const before = this.#bytes;
+    this.#bytes = this.#connection._handle?.bytesRead ?? 0;
+    return this.#bytes - before;
+  }
+
+  /** A call has a valid key. */
+  admitted(): void {
+    this.#isAdmitted = true;
+  }
+
   /** Serves a call, now or later. */
   begin(serve: () => void): void {
     const { iteration } = this.#pacing;
@@ -142,11 +195,11 @@ export class PacedCalls {
     if (this.isRated) this.#pacing.charge(1);
     if (this.#isStopped || this.#refused >= MOST_REFUSED || this.#begun >= MOST_CALLS) {
       this.#waiting.push(serve);
-      this.#stop();
+      this.stop();
       return;
     }
     this.#begun++;
-    if (!this.#isProven) this.#stop();
+    if (!this.#isProven) this.stop();
     serve();
   }
 
@@ -165,6 +218,7 @@ export class PacedCalls {
     } else {
       this.#isStopped = false;
       this.#connection._handle?.readStart();
+      if (this.isRated && !this.isKnown) this.#pacing.watch(this);
     }
     return serves.length;
   }
@@ -177,7 +231,8 @@ export class PacedCalls {
     if (!this.#isStopped) this.#connection._handle?.readStart();
   }
 
-  #stop(): void {
+  /** Stops reading, until it is the connection's turn. */
+  stop(): void {
     if (this.#isStopped) return;
     this.#isStopped = true;
     this.#connection._handle?.readStop();

@@ -103,6 +103,7 @@ export class GrpcSession {
 
   /** A call of this project was admitted. */
   admitted(project: string): void {
+    this.#paced.admitted();
     if (this.#project === null && this.#maxConcurrentStreams > FIRST_CALLS && !this.#session.destroyed)
       this.#session.settings({ maxConcurrentStreams: this.#maxConcurrentStreams });
     this.#project = project;

@@ -12,13 +12,16 @@ const nextIteration = (): Promise<void> => new Promise((resolve) => setImmediate
 function openNew(pacing: CallPacing) {
   const seen: string[] = [];
   let served = 0;
-  const handle = { readStop: () => seen.push('stop'), readStart: () => seen.push('start') };
+  const handle = { bytesRead: 0, readStop: () => seen.push('stop'), readStart: () => seen.push('start') };
   const connection = Object.assign(new Duplex(), { _handle: handle });
   const calls = new PacedCalls(connection, pacing);
   return {
     calls,
     close: () => connection.destroy(),
     seen,
+    read: (bytes: number) => {
+      handle.bytesRead += bytes;
+    },
     begin: (count: number) => {
       for (let call = 0; call < count; call++) calls.begin(() => served++);
     },
@@ -157,4 +160,21 @@ t.test('connections with refused calls only share a rate, until a call is stored
   first.calls.end(false);
   first.begin(1);
   t.equal(first.take(), 1, 'after a stored call it is not limited');
+});
+
+t.test('bytes that begin no call count for the rate, until a call is admitted', async (t) => {
+  const pacing = new CallPacing();
+  const [hostile, other] = [openNew(pacing), openNew(pacing)];
+  while (hostile.seen.length < 2) await nextIteration();
+  hostile.read(2 * 1048576);
+  while (hostile.seen.length < 3) await nextIteration();
+  t.equal(hostile.seen[2], 'stop');
+  const started = performance.now();
+  while (hostile.seen.length < 4) await nextIteration();
+  t.ok(performance.now() - started > 10 * TICK_MS, 'it is read again when the work has been paid for');
+  other.calls.admitted();
+  other.read(2 * 1048576);
+  const before = other.seen.length;
+  for (let count = 0; count < 10; count++) await nextIteration();
+  t.equal(other.seen.length, before, 'a message with a valid key is read on');
 });
