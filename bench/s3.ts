@@ -1,0 +1,169 @@
+/**
+ * Rows compared with objects in a local S3 server (versitygw), at the same rate of model calls: the processor time of a
+ * span in the daemon, in PostgreSQL and in the S3 server, and the time of an acknowledgement. Each side has a daemon and
+ * a database of its own; they are measured alternately, over several rounds.
+ *
+ *   SLUICE_S3_SERVER=$(node scripts/s3-server.js) node dist/bench/s3.js [--rate 120] [--seconds 6] [--rounds 3]
+ *
+ * `--rate` is in requests of 64 model calls a second. Each daemon is limited to one core; client, databases and S3 server
+ * share the machine.
+ */
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from '../src/cli/bench/client.ts';
+import { grouped, median, quantile } from '../src/cli/bench/figures.ts';
+import { parentOf, usageOf } from '../src/cli/bench/process-family.ts';
+import { FreshRequests, type Requests } from '../src/cli/bench/requests.ts';
+import { freePort } from '../test/support/executable.ts';
+import { readArguments, refuseArguments } from './arguments.ts';
+import { makeCorpus } from './corpus.ts';
+import { type Daemon, KEY, startDaemon } from './daemon.ts';
+import { BenchDatabase } from './database.ts';
+import { identified } from './requests.ts';
+import { ServerProcess } from './side-by-side/server-process.ts';
+import { printHead, printRow } from './table.ts';
+
+const BUCKET = 'bench';
+/** V8 compiles the code of each daemon. */
+const WARM_UP_REQUESTS = 2000;
+const WARM_UP_CONNECTIONS = 16;
+
+const objects = (linger: string): readonly string[] => [
+  `exporters.objects.to=s3://${BUCKET}/linger-${linger}`,
+  `exporters.objects.linger=${linger}`,
+  ...['traces', 'logs', 'metrics'].map((signal) => `service.pipelines.${signal}.exporters=[objects]`),
+];
+const SIDES: Readonly<Record<string, readonly string[]>> = {
+  postgres: [],
+  'objects, linger 0s': objects('0s'),
+  'objects, linger 250ms (default)': objects('250ms'),
+};
+
+interface Side {
+  readonly name: string;
+  readonly daemon: Daemon;
+  readonly database: BenchDatabase;
+  readonly client: Client;
+  /** The process of the database server. */
+  readonly server: number;
+  readonly turns: Turn[];
+}
+
+/** Processor seconds and milliseconds to the acknowledgement, of the stored requests of one turn. */
+interface Turn {
+  readonly daemon: number;
+  readonly postgres: number;
+  readonly s3: number;
+  readonly ms: readonly number[];
+}
+
+async function startSide(name: string, settings: readonly string[]): Promise<Side> {
+  const database = await BenchDatabase.open();
+  const daemon = await startDaemon({ url: database.url }, settings);
+  const [session] = (await database.database.query('SELECT pg_backend_pid() AS pid')).rows;
+  const server = parentOf(Number(session?.pid));
+  return { name, daemon, database, client: new Client(daemon.url, KEY), server, turns: [] };
+}
+
+async function startS3(executable: string, folder: string): Promise<ServerProcess> {
+  await mkdir(join(folder, BUCKET));
+  const url = `http://127.0.0.1:${await freePort()}`;
+  const [keyId, secret] = ['bench', 'bench-secret'];
+  Object.assign(process.env, {
+    AWS_ENDPOINT_URL: url,
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: keyId,
+    AWS_SECRET_ACCESS_KEY: secret,
+  });
+  const server = new ServerProcess({
+    command: executable,
+    args: ['--port', new URL(url).host, 'posix', folder],
+    env: { ROOT_ACCESS_KEY: keyId, ROOT_SECRET_KEY: secret },
+    cwd: folder,
+    isFree: true,
+  });
+  await server.untilServing(url);
+  return server;
+}
+
+interface Load {
+  readonly requests: Requests;
+  readonly perSecond: number;
+  readonly milliseconds: number;
+}
+
+async function turn({ daemon, client, server }: Side, s3: ServerProcess, load: Load): Promise<Turn> {
+  const used = () => ({
+    daemon: daemon.server.usage().cpuSeconds,
+    postgres: usageOf(server).cpuSeconds,
+    s3: s3.usage().cpuSeconds,
+  });
+  const before = used();
+  const outcomes = await client.atRate(load.requests, load);
+  const after = used();
+  const failed = outcomes.find(({ status }) => status !== 200);
+  if (failed !== undefined) throw new Error(`status ${failed.status} at this rate: choose a lower --rate`);
+  return {
+    daemon: after.daemon - before.daemon,
+    postgres: after.postgres - before.postgres,
+    s3: after.s3 - before.s3,
+    ms: outcomes.map(({ ms }) => ms),
+  };
+}
+
+function rowOf({ name, turns }: Side, spans: number): readonly string[] {
+  const times = turns.flatMap(({ ms }) => ms);
+  const costs = (['daemon', 'postgres', 's3'] as const).map((part) =>
+    median(turns.map((each) => (each[part] * 1e6) / (each.ms.length * spans))),
+  );
+  return [
+    name,
+    ...[...costs, costs.reduce((sum, cost) => sum + cost, 0)].map((cost) => cost.toFixed(1)),
+    ...[0.5, 0.99].map((part) => `${quantile(times, part).toFixed(0)} ms`),
+  ];
+}
+
+async function main(): Promise<void> {
+  const { values } = readArguments(import.meta.url, {
+    options: {
+      rate: { type: 'string', default: '120' },
+      seconds: { type: 'string', default: '6' },
+      rounds: { type: 'string', default: '3' },
+    },
+  });
+  const executable = process.env['SLUICE_S3_SERVER'] ?? '';
+  if (executable === '') refuseArguments('set SLUICE_S3_SERVER to the path of versitygw');
+  const { genai } = makeCorpus();
+  const spans = genai[0]?.records ?? 0;
+  const requests = new FreshRequests(
+    genai.map(({ pb }) => identified(pb)),
+    'gzip',
+  );
+  const load = { requests, perSecond: Number(values.rate), milliseconds: Number(values.seconds) * 1000 };
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-s3-'));
+  const s3 = await startS3(executable, folder);
+  const sides: Side[] = [];
+  try {
+    for (const [name, settings] of Object.entries(SIDES)) sides.push(await startSide(name, settings));
+    for (const { client } of sides) {
+      let begun = 0;
+      await client.closedLoop(requests, WARM_UP_CONNECTIONS, () => begun++ >= WARM_UP_REQUESTS);
+    }
+    for (let round = 0; round < Number(values.rounds); round++)
+      for (const side of sides) side.turns.push(await turn(side, s3, load));
+    console.log(`${grouped(load.perSecond * spans)} model calls a second; processor time in µs a span\n`);
+    printHead(['exporter', 'daemon', 'PostgreSQL', 'S3 server', 'sum', 'p50', 'p99']);
+    for (const side of sides) printRow(rowOf(side, spans));
+  } finally {
+    for (const { client, daemon, database } of sides) {
+      await client.close();
+      await daemon.stop();
+      await database.close();
+    }
+    await s3.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+await main();
