@@ -1,7 +1,8 @@
 /**
  * Rows compared with objects in a local S3 server (versitygw), at the same rate of model calls: the processor time of a
  * span in the daemon, in PostgreSQL and in the S3 server, and the time of an acknowledgement. Each side has a daemon and
- * a database of its own; they are measured alternately, over several rounds.
+ * a database of its own; they get the load alternately, over several rounds. What a daemon and its database do
+ * afterwards, until a turn's time after the last one, is counted too.
  *
  *   SLUICE_S3_SERVER=$(node scripts/s3-server.js) node dist/bench/s3.js [--rate 120] [--seconds 6] [--rounds 3]
  *
@@ -11,8 +12,9 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from '../src/cli/bench/client.ts';
-import { grouped, median, quantile } from '../src/cli/bench/figures.ts';
+import { grouped, quantile } from '../src/cli/bench/figures.ts';
 import { parentOf, usageOf } from '../src/cli/bench/process-family.ts';
 import { FreshRequests, type Requests } from '../src/cli/bench/requests.ts';
 import { freePort } from '../test/support/executable.ts';
@@ -47,15 +49,14 @@ interface Side {
   readonly client: Client;
   /** The process of the database server. */
   readonly server: number;
-  readonly turns: Turn[];
+  /** Milliseconds to the acknowledgement of each stored request. */
+  readonly times: number[];
 }
 
-/** Processor seconds and milliseconds to the acknowledgement, of the stored requests of one turn. */
-interface Turn {
+/** Processor seconds. */
+interface Cost {
   readonly daemon: number;
   readonly postgres: number;
-  readonly s3: number;
-  readonly ms: readonly number[];
 }
 
 async function startSide(name: string, settings: readonly string[]): Promise<Side> {
@@ -63,7 +64,7 @@ async function startSide(name: string, settings: readonly string[]): Promise<Sid
   const daemon = await startDaemon({ url: database.url }, settings);
   const [session] = (await database.database.query('SELECT pg_backend_pid() AS pid')).rows;
   const server = parentOf(Number(session?.pid));
-  return { name, daemon, database, client: new Client(daemon.url, KEY), server, turns: [] };
+  return { name, daemon, database, client: new Client(daemon.url, KEY), server, times: [] };
 }
 
 async function startS3(executable: string, folder: string): Promise<ServerProcess> {
@@ -93,30 +94,36 @@ interface Load {
   readonly milliseconds: number;
 }
 
-async function turn({ daemon, client, server }: Side, s3: ServerProcess, load: Load): Promise<Turn> {
-  const used = () => ({
-    daemon: daemon.server.usage().cpuSeconds,
-    postgres: usageOf(server).cpuSeconds,
-    s3: s3.usage().cpuSeconds,
-  });
-  const before = used();
+const costOf = ({ daemon, server }: Side): Cost => ({
+  daemon: daemon.server.usage().cpuSeconds,
+  postgres: usageOf(server).cpuSeconds,
+});
+
+/** Sends the load. Returns the processor seconds of the S3 server. */
+async function turn({ client, times }: Side, s3: ServerProcess, load: Load): Promise<number> {
+  const before = s3.usage().cpuSeconds;
   const outcomes = await client.atRate(load.requests, load);
-  const after = used();
   const failed = outcomes.find(({ status }) => status !== 200);
   if (failed !== undefined) throw new Error(`status ${failed.status} at this rate: choose a lower --rate`);
-  return {
-    daemon: after.daemon - before.daemon,
-    postgres: after.postgres - before.postgres,
-    s3: after.s3 - before.s3,
-    ms: outcomes.map(({ ms }) => ms),
-  };
+  times.push(...outcomes.map(({ ms }) => ms));
+  return s3.usage().cpuSeconds - before;
 }
 
-function rowOf({ name, turns }: Side, spans: number): readonly string[] {
-  const times = turns.flatMap(({ ms }) => ms);
-  const costs = (['daemon', 'postgres', 's3'] as const).map((part) =>
-    median(turns.map((each) => (each[part] * 1e6) / (each.ms.length * spans))),
-  );
+/** Returns the seconds of daemon, database and S3 server, by side. */
+async function measure(sides: readonly Side[], s3: ServerProcess, load: Load, rounds: number): Promise<number[][]> {
+  const before = sides.map(costOf);
+  const s3Seconds = sides.map(() => 0);
+  for (let round = 0; round < rounds; round++)
+    for (const [at, side] of sides.entries()) s3Seconds[at] = (s3Seconds[at] ?? 0) + (await turn(side, s3, load));
+  await pause(load.milliseconds);
+  return sides.map((side, at) => {
+    const { daemon, postgres } = costOf(side);
+    return [daemon - (before[at]?.daemon ?? 0), postgres - (before[at]?.postgres ?? 0), s3Seconds[at] ?? 0];
+  });
+}
+
+function rowOf({ name, times }: Side, seconds: readonly number[], spans: number): readonly string[] {
+  const costs = seconds.map((each) => (each * 1e6) / (times.length * spans));
   return [
     name,
     ...[...costs, costs.reduce((sum, cost) => sum + cost, 0)].map((cost) => cost.toFixed(1)),
@@ -150,11 +157,10 @@ async function main(): Promise<void> {
       let begun = 0;
       await client.closedLoop(requests, WARM_UP_CONNECTIONS, () => begun++ >= WARM_UP_REQUESTS);
     }
-    for (let round = 0; round < Number(values.rounds); round++)
-      for (const side of sides) side.turns.push(await turn(side, s3, load));
+    const seconds = await measure(sides, s3, load, Number(values.rounds));
     console.log(`${grouped(load.perSecond * spans)} model calls a second; processor time in µs a span\n`);
     printHead(['exporter', 'daemon', 'PostgreSQL', 'S3 server', 'sum', 'p50', 'p99']);
-    for (const side of sides) printRow(rowOf(side, spans));
+    for (const [at, side] of sides.entries()) printRow(rowOf(side, seconds[at] ?? [], spans));
   } finally {
     for (const { client, daemon, database } of sides) {
       await client.close();
