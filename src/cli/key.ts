@@ -66,8 +66,9 @@ export const keyList: Command = {
   examples: [['sluice key list --project shop', 'the keys of one project']],
   run: (call) =>
     withDatabase(call, 'read', async (database) => {
-      const keys = await new Administration(database).listKeys(call.values.text('project') ?? null);
-      call.terminal.print(call.values.flag('json') ? JSON.stringify(keys, null, 2) : table(keys));
+      const project = call.values.text('project') ?? null;
+      const keys = await new Administration(database).listKeys(project);
+      call.terminal.print(call.values.flag('json') ? JSON.stringify(keys, null, 2) : table(keys, project));
       return 0;
     }),
 };
@@ -87,8 +88,12 @@ export const keyRevoke: Command = {
 /** Accepts a complete key as well, and takes its id. */
 const ID_LENGTH = 8;
 
-function table(keys: readonly KeyRow[]): string {
-  if (keys.length === 0) return 'There are no keys. Create one with: sluice key create --project <NAME>';
+/** `project`: the one that was asked for; null for all. */
+function table(keys: readonly KeyRow[], project: string | null): string {
+  if (keys.length === 0) {
+    const of = project === null ? '' : ` of a project "${project}"`;
+    return `There are no keys${of}. Create one with: sluice key create --project <NAME>`;
+  }
   const rows = keys.map(({ publicId, project, environment, label, createdAt, revokedAt }) => [
     publicId,
     project,
