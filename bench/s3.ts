@@ -1,13 +1,13 @@
 /**
- * Rows compared with objects in a local S3 server (versitygw), at the same rate of model calls: the processor time of a
- * span in the daemon, in PostgreSQL and in the S3 server, and the time of an acknowledgement. Each side has a daemon and
- * a database of its own; they get the load alternately, over several rounds. What a daemon and its database do
+ * Rows compared with objects in a local S3 server (versitygw), at the same rate of model calls: the processor time of
+ * a span in the daemon, in PostgreSQL and in the S3 server, and the time of an acknowledgement. Each side has a daemon
+ * and a database of its own; they get the load alternately, over several rounds. What a daemon and its database do
  * afterwards, until a turn's time after the last one, is counted too.
  *
  *   SLUICE_S3_SERVER=$(node scripts/s3-server.js) node dist/bench/s3.js [--rate 120] [--seconds 6] [--rounds 3]
  *
- * `--rate` is in requests of 64 model calls a second. Each daemon is limited to one core; client, databases and S3 server
- * share the machine.
+ * `--rate` is in requests of 64 model calls a second. Each daemon is limited to one core; client, databases and S3
+ * server share the machine.
  */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
