@@ -15,7 +15,7 @@
 import { dayOfRow, IS_OF_TABLES, isSealed, SEAL, SEAL_OF_PART } from '../component/archived-day.ts';
 import type { Query } from '../component/capabilities/postgres.ts';
 import { unlessDropped } from '../component/dropped-partition.ts';
-import { lockWaitMs } from '../component/lock-wait.ts';
+import { isLockTimeout, lockWaitMs } from '../component/lock-wait.ts';
 import { UserError } from '../errors.ts';
 import { literal, quoted } from './duckdb.ts';
 import type { Figures } from './figures.ts';
@@ -28,7 +28,6 @@ import type { Extent } from './staging.ts';
 const LOCK_MS = 100;
 const LOCK_TRIES = 50;
 const LOCK_PAUSE_S = 0.1;
-const LOCK_NOT_AVAILABLE = '55P03';
 /** The trigger of the default partition until its earlier records are noted. */
 const BEGUN_SEAL = 'sluice_archive_begun';
 const PARTITION_DAY = /_(\d{4})(\d\d)(\d\d)$/u;
@@ -252,7 +251,7 @@ export async function withShortLock(
       return;
     } catch (error) {
       await query(undo);
-      if ((error as { readonly code?: unknown }).code !== LOCK_NOT_AVAILABLE) throw error;
+      if (!isLockTimeout(error)) throw error;
       if (attempt > LOCK_TRIES) throw new UserError(`${what} could not be locked`, 'Run the command again later.');
       await query(`SELECT pg_sleep(${LOCK_PAUSE_S})`);
     }

@@ -1,4 +1,5 @@
 /** `sluice prune`: removes a trace, a period, an environment or a project now, without waiting for the retention. */
+import { isLockTimeout } from '../component/lock-wait.ts';
 import { parseMoment } from '../component/moment.ts';
 import { createInterface } from 'node:readline/promises';
 import type { Config } from '../config/config.ts';
@@ -18,7 +19,6 @@ import {
   removeRecords,
   type Selection,
 } from '../extensions/postgres/removal/records.ts';
-import { isLockTimeout } from '../extensions/postgres/sqlstate.ts';
 import { normalizeEnvironment } from '../pdata/environment.ts';
 import type { EnvironmentOptions } from '../processors/environment/environment.ts';
 import type { Call, Command, ExitCode } from './command.ts';

@@ -6,6 +6,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DayColumn } from '../../component/archived-day.ts';
 import type { PostgresDatabase, Query, SessionLimits } from '../../component/capabilities/postgres.ts';
+import { isLockTimeout, LOCK_TIMEOUT } from '../../component/lock-wait.ts';
 
 const DAY_MS = 86400000;
 const NS_PER_MS = 1000000n;
@@ -23,7 +24,6 @@ const LOCK_MS = 100;
 const LOCK_PAUSE_MS = 100;
 const OPEN_TRIES = 5;
 export const DROP_TRIES = 20;
-const LOCK_NOT_AVAILABLE = '55P03';
 /** Raised by our own statement. */
 const TOO_LARGE = 'SL001';
 /** Longer than any statement here takes, and short enough to end one that hangs. */
@@ -130,7 +130,7 @@ export async function listPartitions(query: Query, { name }: PartitionedTable): 
 export const lockForDrop = ({ name }: PartitionedTable): string => `
   LOCK TABLE ONLY sluice.${name} IN ACCESS EXCLUSIVE MODE;
   IF to_regclass('sluice.${name}_default_next') IS NOT NULL THEN
-    RAISE SQLSTATE '${LOCK_NOT_AVAILABLE}' USING MESSAGE = 'rows are moved out of sluice.${name}_default';
+    RAISE SQLSTATE '${LOCK_TIMEOUT}' USING MESSAGE = 'rows are moved out of sluice.${name}_default';
   END IF`;
 
 /**
@@ -187,14 +187,11 @@ export async function withShortLocks<T>(tries: number, work: () => Promise<T>): 
     try {
       return await work();
     } catch (error) {
-      if (!isLocked(error) || left <= 1) throw error;
+      if (!isLockTimeout(error) || left <= 1) throw error;
       await pause(LOCK_PAUSE_MS);
     }
   }
 }
-
-/** Whether a statement gave up waiting for a lock. */
-export const isLocked = (error: unknown): boolean => codeOf(error) === LOCK_NOT_AVAILABLE;
 
 const codeOf = (error: unknown): unknown => (error as { readonly code?: unknown } | null)?.code;
 

@@ -6,14 +6,15 @@
 import { uptime } from 'node:os';
 import type { Logger } from '../../component/logger.ts';
 import type { PostgresDatabase, Query, SessionLimits } from '../../component/capabilities/postgres.ts';
-import { dropUnlessKept, forgetRestored, RESTORED, unarchivedDays } from './archived-days.ts';
+import { type DropConditions, dropUnlessKept, forgetRestored, RESTORED, unarchivedDays } from './archived-days.ts';
 import { contentPeriod, expireContents } from './contents.ts';
 import { expireDefault } from './default-rows.ts';
 import { buildIndexes, dropReplacedIndexes } from './indexes.ts';
 import { expireClaims, expireUsage } from '../../component/ledger-expiry.ts';
+import { isLockTimeout } from '../../component/lock-wait.ts';
 import { type ObservedTime, TimeObserver } from '../../component/observed-time.ts';
 import { type LockHolder, lockHolder } from './lock-holder.ts';
-import { dateOf, isLocked, type Partition, PARTITION_LIMITS, type PartitionedTable, Partitions } from './partitions.ts';
+import { dateOf, type Partition, PARTITION_LIMITS, type PartitionedTable, Partitions } from './partitions.ts';
 import { abandonReservation, reserveDay } from './reserve.ts';
 import { abandonRewrite, DAYS_PER_REWRITE, rewriteDefault } from './rewrite.ts';
 
@@ -208,24 +209,22 @@ export class Retention {
     const conditions = { archived: this.#isArchived, notRestored: true };
     const past = await this.#partitions.past(table, time.cutoff(table.retentionMs));
     for (const [index, partition] of past.entries()) {
-      let isTableLocked = false;
-      await this.#step(`dropping sluice.${partition.name}`, () =>
-        this.#database.session(PARTITION_LIMITS, async (query) => {
-          try {
-            const reason = await dropUnlessKept(query, table, partition, conditions);
-            this.#isKeeping ||= reason !== null;
-            if (reason === null) dropped.push(partition.name);
-            else if (reason !== RESTORED) kept.set(reason, [...(kept.get(reason) ?? []), dateOf(partition.day)]);
-          } catch (error) {
-            if (!isLocked(error)) throw error;
-            const holder = await lockHolder(query, table, partition);
-            isTableLocked = holder?.holdsTable === true;
-            this.#block(table, isTableLocked ? past.slice(index) : [partition], holder);
-          }
-        }),
+      const drop = (query: Query): Promise<Dropping> => dropOrFindHolder(query, table, partition, conditions);
+      const outcome = await this.#step(`dropping sluice.${partition.name}`, () =>
+        this.#database.session(PARTITION_LIMITS, drop),
       );
-      // Each attempt lets ingest wait for a moment, so the other days are not tried.
-      if (isTableLocked) break;
+      if (outcome === undefined) continue;
+      if ('holder' in outcome) {
+        const isTableLocked = outcome.holder?.holdsTable === true;
+        this.#block(table, isTableLocked ? past.slice(index) : [partition], outcome.holder);
+        // Each attempt lets ingest wait for a moment, so the other days are not tried.
+        if (isTableLocked) break;
+        continue;
+      }
+      const { keptFor } = outcome;
+      this.#isKeeping ||= keptFor !== null;
+      if (keptFor === null) dropped.push(partition.name);
+      else if (keptFor !== RESTORED) kept.set(keptFor, [...(kept.get(keptFor) ?? []), dateOf(partition.day)]);
     }
     for (const [reason, days] of kept) this.#hold(table, days, reason);
     if (dropped.length > 0) this.#logger.info({ partitions: dropped }, 'dropped days past their retention');
@@ -297,3 +296,20 @@ export class Retention {
 }
 
 const nameOfDay = ({ name }: PartitionedTable, day: number): string => `opening ${dateOf(day)} of ${name}`;
+
+/** Why a day is kept, null when it was dropped; or the session that holds its lock, null when that has ended. */
+type Dropping = { readonly keptFor: string | null } | { readonly holder: LockHolder | null };
+
+async function dropOrFindHolder(
+  query: Query,
+  table: PartitionedTable,
+  partition: Partition,
+  conditions: DropConditions,
+): Promise<Dropping> {
+  try {
+    return { keptFor: await dropUnlessKept(query, table, partition, conditions) };
+  } catch (error) {
+    if (!isLockTimeout(error)) throw error;
+    return { holder: await lockHolder(query, table, partition) };
+  }
+}

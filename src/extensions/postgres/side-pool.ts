@@ -2,13 +2,14 @@
 import type pg from 'pg';
 import type { PostgresDatabase, Query, SessionLimits } from '../../component/capabilities/postgres.ts';
 import { ReaderFailure } from '../../component/capabilities/postgres-reader.ts';
+import { LOCK_TIMEOUT } from '../../component/lock-wait.ts';
 import type { Database } from './database.ts';
 import { isPassing } from './first-contact.ts';
 import { QUERY_CANCELED, sqlstateOf } from './sqlstate.ts';
 import { endPool } from './connection-end.ts';
 
 /** A statement that was cancelled by its limit, a lock that was not free in time. */
-const TIMEOUTS = new Set([QUERY_CANCELED, '55P03']);
+const TIMEOUTS = new Set([QUERY_CANCELED, LOCK_TIMEOUT]);
 const CONNECTIONS = 2;
 const TIMEOUT_MS = 5000;
 const CONSOLE_NAME = 'sluice-console';

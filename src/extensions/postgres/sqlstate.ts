@@ -1,4 +1,5 @@
 /** What a database failure means for the requests of a group. */
+import { LOCK_TIMEOUT } from '../../component/lock-wait.ts';
 
 export type Meaning =
   /** The same group may be retried at once: a deadlock, a serialization failure, a lock timeout. */
@@ -14,7 +15,6 @@ export type Meaning =
 
 /** By a time limit, or by an administrator. */
 export const QUERY_CANCELED = '57014';
-const LOCK_TIMEOUT = '55P03';
 /** A row for the default partition while its day's partition is created. The next attempt uses the new partition. */
 const PARTITION_CHANGED = '23514';
 const RETRY = new Set(['40001', '40P01', LOCK_TIMEOUT, QUERY_CANCELED, PARTITION_CHANGED]);
@@ -36,10 +36,6 @@ export function meaningOf(error: unknown): Meaning {
   if (state === DUPLICATE) return 'duplicate';
   if (state.startsWith(CONSTRAINT_CLASS)) return 'constraint';
   return DATA_CLASSES.has(state.slice(0, 2)) ? 'data' : 'unavailable';
-}
-
-export function isLockTimeout(error: unknown): boolean {
-  return sqlstateOf(error) === LOCK_TIMEOUT;
 }
 
 /** Whether the connection is lost or unreliable: any failure that is not the server's answer to a statement. */

@@ -1,7 +1,7 @@
 /** Atomic changes of the schema, while daemons continue to write. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
-import { lockWaitMs } from '../../component/lock-wait.ts';
+import { LOCK_TIMEOUT, lockWaitMs } from '../../component/lock-wait.ts';
 import { sqlstateOf } from './sqlstate.ts';
 
 /** How long a statement waits for a lock, the pause for ingest after that, and the limit of all attempts. */
@@ -9,7 +9,7 @@ const LOCK_MS = 200;
 const LOCK_PAUSE_MS = 300;
 const LOCK_PATIENCE_MS = 120000;
 /** A lock timeout, and a deadlock. */
-const LOCK_FAILURES = new Set(['55P03', '40P01']);
+const LOCK_FAILURES = new Set([LOCK_TIMEOUT, '40P01']);
 
 /**
  * While a statement waits for a lock, ingest queues behind it. So the wait is short, and all of `work` is tried again:

@@ -13,12 +13,13 @@
 import type pg from 'pg';
 import type { Claim, Decision, Kind, Ledger } from '../../../component/capabilities/ledger.ts';
 import type { Host } from '../../../component/component.ts';
+import { isLockTimeout } from '../../../component/lock-wait.ts';
 import type { Logger } from '../../../component/logger.ts';
 import type { Counter } from '../../../component/meter.ts';
 import { Rejection } from '../../../errors.ts';
 import type { Database } from '../database.ts';
 import { availabilityAfter } from '../availability.ts';
-import { isConnectionFailure, isLockTimeout, type Meaning, meaningOf, sqlstateOf } from '../sqlstate.ts';
+import { isConnectionFailure, type Meaning, meaningOf, sqlstateOf } from '../sqlstate.ts';
 import { Attempt, type Decided, type Write } from './attempt.ts';
 import { KnownContents } from './contents.ts';
 import { findMarkers, type Reading } from './guards.ts';

@@ -3,10 +3,11 @@
  * that partitions are added or dropped meanwhile; daemons try that again later.
  */
 import pg from 'pg';
+import { isLockTimeout } from '../../../component/lock-wait.ts';
 import { UserError } from '../../../errors.ts';
 import { endConnection } from '../connection-end.ts';
 import type { Database } from '../database.ts';
-import { isLockTimeout, sqlstateOf } from '../sqlstate.ts';
+import { sqlstateOf } from '../sqlstate.ts';
 import { type Catalogue, listTables, readCatalogue } from './catalogue.ts';
 
 /** How long a migration or the maintenance may hold a table. */
