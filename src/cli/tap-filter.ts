@@ -2,7 +2,7 @@
 import type { Field } from '../extensions/console/filter/fields.ts';
 import { FilterError, type FilterValue, type Operator, type Term } from '../extensions/console/filter/filter.ts';
 import { parseFilter } from '../extensions/console/filter/parse.ts';
-import { patternOf } from '../extensions/console/filter/text-pattern.ts';
+import { textMatcher } from '../extensions/console/filter/text-pattern.ts';
 import { amountOf, isPlainNumber, nanosecondsOf } from '../extensions/console/filter/values.ts';
 import { CONTENT_COLUMNS } from '../pdata/content-columns.ts';
 import { UsageError } from './options.ts';
@@ -19,7 +19,8 @@ export function recordFilter(text: string): (record: TappedRecord) => boolean {
     const { terms } = parseFilter(text);
     const sum = terms.find(({ field }) => field.onTrace === 'sum');
     if (sum !== undefined) throw new FilterError(`"${sum.field.name}" cannot be used here`, sum.at);
-    return (record) => record['signal'] !== 'metric' && terms.every((term) => holds(term, record));
+    const tests = terms.map(testOf);
+    return (record) => record['signal'] !== 'metric' && tests.every((meets) => meets(record));
   } catch (error) {
     if (!(error instanceof FilterError)) throw error;
     const { message, at, hint } = error;
@@ -27,10 +28,13 @@ export function recordFilter(text: string): (record: TappedRecord) => boolean {
   }
 }
 
-function holds(term: Term, record: TappedRecord): boolean {
-  const { field, values, negated } = term;
-  const found = values.length === 0 ? flagOf(field, record) : values.some((value) => meets(term, value, record));
-  return found !== negated;
+type Test = (record: TappedRecord) => boolean;
+
+function testOf(term: Term): Test {
+  const { field, negated } = term;
+  const tests = term.values.map((value) => testOfValue(term, value));
+  if (tests.length === 0) return (record) => flagOf(field, record) !== negated;
+  return (record) => tests.some((meets) => meets(record)) !== negated;
 }
 
 function flagOf({ name }: Field, record: TappedRecord): boolean {
@@ -43,30 +47,51 @@ function flagOf({ name }: Field, record: TappedRecord): boolean {
   );
 }
 
-function meets({ field, key, operator }: Term, value: FilterValue, record: TappedRecord): boolean {
+/** What does not depend on the record is worked out once. */
+function testOfValue({ field, key, operator }: Term, value: FilterValue): Test {
   switch (field.kind) {
-    case 'trace_id':
-      return String(record['trace_id'] ?? '').startsWith(value.text.toLowerCase());
-    case 'span_id':
-      return record['span_id'] === value.text.toLowerCase();
-    case 'number':
-      return (
-        record['usage_scope'] === 'own' && compared(numberAt(field, record), operator, Number(amountOf(value.text)))
-      );
+    case 'trace_id': {
+      const id = value.text.toLowerCase();
+      return (record) => String(record['trace_id'] ?? '').startsWith(id);
+    }
+    case 'span_id': {
+      const id = value.text.toLowerCase();
+      return (record) => record['span_id'] === id;
+    }
+    case 'number': {
+      const amount = Number(amountOf(value.text));
+      return (record) => record['usage_scope'] === 'own' && compared(numberAt(field, record), operator, amount);
+    }
     case 'duration_ns':
-      return compared(numberAt(field, record), operator, Number(nanosecondsOf(value.text)));
+      return durationTest(field, operator, Number(nanosecondsOf(value.text)));
     case 'duration_ms':
-      return compared(numberAt(field, record), operator, Number(nanosecondsOf(value.text)) / NS_PER_MS);
-    case 'json':
-      return jsonMeets(memberOf(record[field.name === 'attr.' ? 'attributes' : 'resource'], key), operator, value);
+      return durationTest(field, operator, Number(nanosecondsOf(value.text)) / NS_PER_MS);
+    case 'json': {
+      const column = field.name === 'attr.' ? 'attributes' : 'resource';
+      return (record) => jsonMeets(memberOf(record[column], key), operator, value);
+    }
     case 'search':
-      return contains(record, ['name', 'event_name', 'status_message', 'body', ...CONTENT_COLUMNS], value);
+      return containsTest(['name', 'event_name', 'status_message', 'body', ...CONTENT_COLUMNS], value);
     case 'error':
-      return contains(record, ['error_type', 'status_message'], value);
+      return containsTest(['error_type', 'status_message'], value);
     case 'text':
     case 'flag':
-      return textMeets(textAt(field, record), operator, value);
+      return (record) => textMeets(textAt(field, record), operator, value);
   }
+}
+
+function durationTest(field: Field, operator: Operator, wanted: number): Test {
+  return (record) => compared(numberAt(field, record), operator, wanted);
+}
+
+function containsTest(columns: readonly string[], { text }: FilterValue): Test {
+  const contains = textMatcher(text);
+  return (record) =>
+    columns.some((column) => {
+      const value = record[column] ?? null;
+      if (value === null) return false;
+      return contains(typeof value === 'string' ? value : JSON.stringify(value));
+    });
 }
 
 /** The columns of the fields whose expression is not one column. */
@@ -116,18 +141,6 @@ function textMeets(text: string | null, operator: Operator, value: FilterValue):
   if (text === null) return false;
   if (operator === '~') return text.includes(value.text);
   return value.isPrefix ? text.startsWith(value.text) : text === value.text;
-}
-
-function contains(record: TappedRecord, columns: readonly string[], { text }: FilterValue): boolean {
-  const pattern = patternOf(text);
-  const expression = pattern === null ? null : new RegExp(pattern, 'iu');
-  const wanted = text.toLowerCase();
-  return columns.some((column) => {
-    const value = record[column] ?? null;
-    if (value === null) return false;
-    const searched = typeof value === 'string' ? value : JSON.stringify(value);
-    return expression?.test(searched) ?? searched.toLowerCase().includes(wanted);
-  });
 }
 
 function compared(one: number | null, operator: Operator, other: number): boolean {

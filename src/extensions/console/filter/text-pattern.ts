@@ -65,6 +65,17 @@ const literal = (character: string): string => character.replace(/[$()*+./?[\\\]
 /** A code unit as JSON escapes it, after the backslash. */
 const unitOf = (text: string, at: number): string => `u${text.charCodeAt(at).toString(16).padStart(4, '0')}`;
 
+/** Whether a text contains another one, whatever the case of letters. */
+export function textMatcher(wanted: string): (text: string) => boolean {
+  const pattern = patternOf(wanted);
+  if (pattern !== null) {
+    const expression = new RegExp(pattern, 'iu');
+    return (text) => expression.test(text);
+  }
+  const folded = wanted.toLowerCase();
+  return (text) => text.toLowerCase().includes(folded);
+}
+
 /** The condition that an SQL expression contains the text, whatever the case of letters. */
 export function containsText(text: string, place: (value: string) => string): (expression: string) => string {
   const pattern = patternOf(text);
