@@ -53,14 +53,13 @@ const USER = `hashtextextended(CASE WHEN octet_length(u.user_id) > ${LONGEST_NAM
 const CALL = 'hashtextextended(call_key, hashbyteaextended(trace_id, 0))';
 
 export function figuresStatements(context: RequestContext, figures: Figures): Statements {
-  const parameters = new Parameters();
-  const asked = askedOf(context, figures, parameters);
-  const hasOwners = asked.owned.length > 0;
-  const sorted = { text: figuresText(asked, sortedCalls(asked)), values: parameters.values };
-  if (hasOwners) return { unsorted: null, sorted, hasOwners };
-  const others = new Parameters();
-  const again = askedOf(context, figures, others);
-  return { unsorted: { text: figuresText(again, allCalls(again)), values: others.values }, sorted, hasOwners };
+  const statement = (callsOf: (asked: Asked) => Calls): Statement & { readonly hasOwners: boolean } => {
+    const asked = askedOf(context, figures);
+    const text = figuresText(asked, callsOf(asked));
+    return { text, values: asked.parameters.values, hasOwners: asked.owned.length > 0 };
+  };
+  const sorted = statement(sortedCalls);
+  return { unsorted: sorted.hasOwners ? null : statement(allCalls), sorted, hasOwners: sorted.hasOwners };
 }
 
 interface Asked extends Figures {
@@ -74,8 +73,9 @@ interface Asked extends Figures {
   readonly parameters: Parameters;
 }
 
-function askedOf(context: RequestContext, figures: Figures, parameters: Parameters): Asked {
+function askedOf(context: RequestContext, figures: Figures): Asked {
   const { keys } = figures;
+  const parameters = new Parameters();
   const conditions = allOf([
     ...conditionsOf(context, 'usage', parameters).row,
     ...environmentCondition(context, 'u.environment', parameters),
