@@ -105,5 +105,14 @@ if (chromium === null) {
       await page.getByRole('button', { name: 'Try again' }).first().waitFor({ state: 'detached' });
       t.pass(`${name}: nothing is left of it`);
     }
+    const trace = [...pages].find(([{ name }]) => name === 'trace')?.[1];
+    if (trace === undefined) throw new Error('no page of a trace is open');
+    const id = new URL(trace.url()).pathname.split('/').at(-1);
+    for (const path of [`traces/${id}`, `compare?a=${id}&b=${id}`]) {
+      await trace.route('**/spans*', (route) => route.abort(), { times: 1 });
+      await trace.goto(`${console.origin}/p/shop/${path}`);
+      await trace.locator('.grid-row').first().waitFor();
+      t.pass(`${path}: spans that did not arrive are loaded without a click`);
+    }
   });
 }

@@ -54,8 +54,7 @@ export function useResource<T>(key: string | null, load: (signal: AbortSignal) =
         const error = asApiError(failure);
         setState((before) => ({ ...before, key, error, loading: false }));
         if (isTemporary(error)) {
-          const wait = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** failures.current++);
-          stopWaiting = retryAfter(wait, () => setAttempt((n) => n + 1));
+          stopWaiting = retryAfter(failures.current++, () => setAttempt((n) => n + 1));
         }
       },
     );
@@ -75,12 +74,24 @@ export function useResource<T>(key: string | null, load: (signal: AbortSignal) =
   return { data, error, loading, waiting, slow, stale: data !== null && state.key !== key, reload, stop };
 }
 
+/** Calls `retry` after each temporary failure, for data that `useResource` does not load. */
+export function useRetry(error: ApiError | null, retry: () => void): void {
+  const failures = useRef(0);
+  const latest = useRef(retry);
+  latest.current = retry;
+  useEffect(
+    () => (error === null || !isTemporary(error) ? undefined : retryAfter(failures.current++, () => latest.current())),
+    [error],
+  );
+}
+
 /**
- * Calls `retry` once: after the time, or as soon as another request has found that the daemon and its database answer
- * again. Otherwise the parts of a page would return one by one. Returns a function that cancels the retry.
+ * Calls `retry` once: after a time that grows with the failures before, or as soon as another request has found that
+ * the daemon and its database answer again. Otherwise the parts of a page would return one by one. Returns a function
+ * that cancels the retry.
  */
-function retryAfter(ms: number, retry: () => void): () => void {
-  const timer = setTimeout(retry, ms);
+function retryAfter(failures: number, retry: () => void): () => void {
+  const timer = setTimeout(retry, Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** failures));
   let wasUnavailable = unavailable.value !== null;
   const unsubscribe = unavailable.subscribe((now) => {
     if (now === null && wasUnavailable) retry();

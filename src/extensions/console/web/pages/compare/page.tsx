@@ -5,7 +5,7 @@ import type { TraceHeader } from '../../../api/shapes.ts';
 import { costOf, unitsOf } from '../../../../../pdata/cost-sum.ts';
 import type { Count } from '../../../../../pdata/exact-json.ts';
 import { projectPath } from '../../data/api.ts';
-import { type Resource, asApiError, useAnswer } from '../../data/resource.ts';
+import { type Resource, asApiError, useAnswer, useRetry } from '../../data/resource.ts';
 import { type Spans, loadSpans } from '../../data/spans.ts';
 import { Button, Link, Name } from '../../parts/basics.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
@@ -141,7 +141,8 @@ function Trees({ project, a, b }: HeadersProps & { readonly project: string }): 
         : { a: { header: a, spans: left.spans }, b: { header: b, spans: right.spans } },
     [left.spans, right.spans, a, b],
   );
-  if (problem !== null) return <Failure error={problem} retry={() => location.reload()} />;
+  const again = left.problem === null ? right.again : left.again;
+  if (problem !== null) return <Failure error={problem} retry={again} />;
   if (sides === null) return <PlaceholderRows />;
   const isLarge = Math.max(a.span_count, b.span_count) > MAX_SPANS;
   return isLarge ? (
@@ -157,15 +158,19 @@ function Trees({ project, a, b }: HeadersProps & { readonly project: string }): 
 function useSpans(project: string, id: string) {
   const [spans, setSpans] = useState<Spans | null>(null);
   const [problem, setProblem] = useState<ReturnType<typeof asApiError> | null>(null);
+  const [attempt, setAttempt] = useState(0);
+  const again = (): void => setAttempt(attempt + 1);
+  useRetry(problem, again);
   useEffect(() => {
     const { signal, abort } = withAbort();
+    setProblem(null);
     loadSpans(project, id, null, () => undefined, signal).then(
       (loaded) => signal.aborted || setSpans(loaded),
       (failure: unknown) => signal.aborted || setProblem(asApiError(failure)),
     );
     return abort;
-  }, [project, id]);
-  return { spans, problem };
+  }, [project, id, attempt]);
+  return { spans, problem, again };
 }
 
 function withAbort(): { readonly signal: AbortSignal; readonly abort: () => void } {

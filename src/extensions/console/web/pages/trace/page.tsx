@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { LiveTrace, TraceHeader } from '../../../api/shapes.ts';
 import { parseExact } from '../../../../../pdata/exact-json.ts';
 import { projectPath, urlOf } from '../../data/api.ts';
-import { asApiError, useAnswer } from '../../data/resource.ts';
+import { asApiError, useAnswer, useRetry } from '../../data/resource.ts';
 import { type Spans, loadSpans } from '../../data/spans.ts';
 import { Button, Tabs } from '../../parts/basics.tsx';
 import { Incomplete } from '../../parts/search.tsx';
@@ -145,10 +145,12 @@ function useSpans({ project, id }: TraceRef): LoadedSpans {
     load(null, controller.signal);
     return () => controller.abort();
   }, [project, id, attempt]);
+  const again = (): void => setAttempt(attempt + 1);
+  useRetry(problem, again);
   return {
     spans,
     problem,
-    again: () => setAttempt(attempt + 1),
+    again,
     more: () => spans !== null && load(spans, new AbortController().signal),
   };
 }
