@@ -16,6 +16,7 @@ import { CONFIG_OPTIONS, configWords } from './config-options.ts';
 import { ConsoleApi } from './console-api.ts';
 import { type Opened, withDatabase } from './database.ts';
 import { explainStoredSpan } from './explain.ts';
+import { fileFault } from './file-fault.ts';
 import { UsageError } from './options.ts';
 import { ViewQueries } from './view-queries.ts';
 import { versionOf } from './version.ts';
@@ -87,9 +88,7 @@ function readToken(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw new UserError(
-      `the file of the token cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw new UserError(`the file of the token cannot be read: ${fileFault(error)}`);
   }
 }
 
