@@ -1,4 +1,4 @@
-/** Who holds a lock that maintenance waits for: usually a long transaction that reads. */
+/** The session that holds a lock for which maintenance waits: usually one with a long transaction that reads. */
 import type { Query } from '../../component/capabilities/postgres.ts';
 import type { Partition, PartitionedTable } from './partitions.ts';
 

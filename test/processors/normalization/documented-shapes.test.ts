@@ -367,7 +367,7 @@ const SHAPES: readonly DocumentedCase[] = [
     row: { input_content: 'p', output_content: 'c' },
   },
   {
-    what: "Spring AI's span, whose numbers are strings and whose cache is apart",
+    what: "Spring AI's span, with numbers as strings and cached tokens outside the input",
     signal: 'traces',
     record: {
       scope: 'org.springframework.boot',

@@ -1,4 +1,4 @@
-/** What the requests of one console share: answers that are kept for seconds, the polls of live streams, and more. */
+/** State that the requests of one console share. */
 import { LivePolls } from './live-polls.ts';
 import { RecentAnswers } from './recent-answers.ts';
 

@@ -1,4 +1,4 @@
--- The views for queries: the tables under their own names, with ids in hex. `views` stands for the configured schema.
+-- Views of the tables, with the same names and with ids in hex. `views` is replaced by the configured schema.
 -- Rows of earlier versions have their resource and scope in them, others refer to them. The columns of the
 -- catalogue replace a line `-- columns: spans` (view-columns.ts).
 CREATE VIEW views.spans AS SELECT
