@@ -1,9 +1,10 @@
 /** Runs commands of Sluice as child processes, with the program, configuration and environment of this one. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { constants, setPriority } from 'node:os';
+import { constants } from 'node:os';
 import type { CommandSession, CommandWatch, OwnCommands } from '../component/capabilities/own-commands.ts';
 import { onLines } from '../component/lines.ts';
+import { yieldToIngest } from '../component/process-priority.ts';
 import type { DaemonHost } from './daemon-host.ts';
 
 /** After this time a process that was asked to end is killed. */
@@ -67,6 +68,7 @@ export class ChildCommands implements OwnCommands {
     });
     // When no file descriptor is free, spawn() returns a child without streams, which then emits `error`.
     await once(child, 'spawn');
+    // Before it has threads, which have the priority of the first one.
     yieldToIngest(child.pid, priority);
     // The process has ended, which `ended` reports.
     child.stdin.on('error', () => undefined);
@@ -91,14 +93,5 @@ export class ChildCommands implements OwnCommands {
       });
     });
     return { child, ended };
-  }
-}
-
-/** Before the process has threads, which have the priority of the first one. */
-function yieldToIngest(pid: number | undefined, priority: number): void {
-  try {
-    if (pid !== undefined) setPriority(pid, priority);
-  } catch {
-    // It ended, or a sandbox refuses it.
   }
 }

@@ -4,6 +4,7 @@
  */
 import pg from 'pg';
 import type { PostgresDatabase, Query, SessionLimits } from '../../component/capabilities/postgres.ts';
+import { lowerPriority } from './backend-priority.ts';
 import { DatabaseClock } from './clock.ts';
 import { destroyConnection, endConnection, endPool } from './connection-end.ts';
 import { makeReady } from './session-settings.ts';
@@ -27,6 +28,9 @@ export type Address =
       readonly database: string;
     };
 
+/** A pid of another server may belong to another machine. */
+const isEmbedded = (address: Address): boolean => !('connectionString' in address);
+
 export interface ConnectionSettings {
   /** The limit for connecting; default: five seconds. */
   readonly connectTimeoutMs?: number;
@@ -45,6 +49,8 @@ export interface PoolSettings {
   /** The limit for a free connection or a new one. */
   readonly connectTimeoutMs: number;
   readonly queryTimeoutMs: number;
+  /** The processes of the embedded server for these connections have a lower priority than those that write. */
+  readonly yieldsToIngest?: boolean;
 }
 
 const OWN_POOL: PoolSettings = {
@@ -161,15 +167,20 @@ export class Database implements PostgresDatabase {
 
   /** Connections to the same database for another purpose. The caller ends the pool. */
   createPool(settings: PoolSettings): pg.Pool {
+    const address = this.#known();
+    const lowers = settings.yieldsToIngest === true && isEmbedded(address);
     const pool = new pg.Pool({
-      ...this.#known(),
+      ...address,
       application_name: settings.applicationName,
       max: settings.size,
       connectionTimeoutMillis: settings.connectTimeoutMs,
       query_timeout: settings.queryTimeoutMs,
       keepAlive: true,
       allowExitOnIdle: true,
-      onConnect: (client) => makeReady(client, settings.queryTimeoutMs),
+      onConnect: async (client) => {
+        if (lowers) await lowerPriority(client);
+        await makeReady(client, settings.queryTimeoutMs);
+      },
     });
     pool.on('error', () => undefined);
     return pool;

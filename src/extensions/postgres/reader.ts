@@ -126,6 +126,7 @@ class Reader implements ReaderPool {
       applicationName: this.#settings.applicationName,
       connectTimeoutMs: WAIT_MS,
       queryTimeoutMs: this.#settings.timeoutMs + GRACE_MS,
+      yieldsToIngest: true,
     });
     let client: pg.PoolClient;
     try {

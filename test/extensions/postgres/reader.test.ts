@@ -1,7 +1,12 @@
 /** The read-only connections of the console: their limits, and the end of questions that are given up. */
+import { getPriority } from 'node:os';
 import t from 'tap';
 import pg from 'pg';
-import { ReaderFailure, type ReaderSettings } from '../../../src/component/capabilities/postgres-reader.ts';
+import {
+  ReaderFailure,
+  type ReaderPool,
+  type ReaderSettings,
+} from '../../../src/component/capabilities/postgres-reader.ts';
 import { Database } from '../../../src/extensions/postgres/database.ts';
 import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
 import { Readers } from '../../../src/extensions/postgres/reader.ts';
@@ -11,7 +16,7 @@ import { createDatabase } from '../../support/postgres.ts';
 const SETTINGS: ReaderSettings = { url: '', connections: 1, timeoutMs: 60_000, applicationName: 'sluice-console' };
 
 t.test('the reader', async (t) => {
-  const { url } = await createDatabase(t);
+  const { url, address } = await createDatabase(t);
   const database = new Database().use({ connectionString: url });
   const readers = new Readers(database, 'public');
   const open = (settings: Partial<ReaderSettings> = {}) => {
@@ -38,6 +43,22 @@ t.test('the reader', async (t) => {
       () => 'answered',
       (error) => (error instanceof ReaderFailure ? error.reason : String(error.code)),
     );
+
+  t.test('its processes of the embedded server have a lower priority, those of another server their own', async (t) => {
+    const embedded = new Database().use(address);
+    const reader = new Readers(embedded, 'public').open(SETTINGS);
+    t.teardown(async () => {
+      await reader.close();
+      await embedded.close();
+    });
+    const priorityOf = async (of: Pick<ReaderPool, 'query'>): Promise<number> => {
+      const [{ pid } = {}] = await of.query('SELECT pg_backend_pid() AS pid');
+      return getPriority(Number(pid));
+    };
+    t.equal(await priorityOf(reader), 10);
+    const { rows } = await observer.query('SELECT pg_backend_pid() AS pid');
+    t.equal(await priorityOf(open()), getPriority(rows[0].pid));
+  });
 
   t.test('it cannot write, also not after a statement that switches writing on', async (t) => {
     const reader = open();
