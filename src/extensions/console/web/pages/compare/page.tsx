@@ -1,11 +1,11 @@
 /** Two traces side by side: totals with their differences, the spans as one tree, and the messages of a pair. */
 import type { JSX } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import type { TraceHeader } from '../../../api/shapes.ts';
 import { costOf, unitsOf } from '../../../../../pdata/cost-sum.ts';
 import type { Count } from '../../../../../pdata/exact-json.ts';
 import { projectPath } from '../../data/api.ts';
-import { type Resource, asApiError, useAnswer, useRetry } from '../../data/resource.ts';
+import { type Resource, useAnswer, useResource } from '../../data/resource.ts';
 import { type Spans, loadSpans } from '../../data/spans.ts';
 import { Button, Link, Name } from '../../parts/basics.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
@@ -133,16 +133,15 @@ function TraceTotals({ letter, header }: { letter: string; header: TraceHeader }
 
 function Trees({ project, a, b }: HeadersProps & { readonly project: string }): JSX.Element {
   const [left, right] = [useSpans(project, a.trace_id), useSpans(project, b.trace_id)];
-  const problem = left.problem ?? right.problem;
   const sides = useMemo(
     () =>
-      left.spans === null || right.spans === null
+      left.data === null || right.data === null
         ? null
-        : { a: { header: a, spans: left.spans }, b: { header: b, spans: right.spans } },
-    [left.spans, right.spans, a, b],
+        : { a: { header: a, spans: left.data }, b: { header: b, spans: right.data } },
+    [left.data, right.data, a, b],
   );
-  const again = left.problem === null ? right.again : left.again;
-  if (problem !== null) return <Failure error={problem} retry={again} />;
+  const failed = left.error === null ? right : left;
+  if (failed.error !== null) return <Failure error={failed.error} retry={failed.reload} />;
   if (sides === null) return <PlaceholderRows />;
   const isLarge = Math.max(a.span_count, b.span_count) > MAX_SPANS;
   return isLarge ? (
@@ -155,25 +154,5 @@ function Trees({ project, a, b }: HeadersProps & { readonly project: string }): 
   );
 }
 
-function useSpans(project: string, id: string) {
-  const [spans, setSpans] = useState<Spans | null>(null);
-  const [problem, setProblem] = useState<ReturnType<typeof asApiError> | null>(null);
-  const [attempt, setAttempt] = useState(0);
-  const again = (): void => setAttempt(attempt + 1);
-  useRetry(problem, again);
-  useEffect(() => {
-    const { signal, abort } = withAbort();
-    setProblem(null);
-    loadSpans(project, id, null, () => undefined, signal).then(
-      (loaded) => signal.aborted || setSpans(loaded),
-      (failure: unknown) => signal.aborted || setProblem(asApiError(failure)),
-    );
-    return abort;
-  }, [project, id, attempt]);
-  return { spans, problem, again };
-}
-
-function withAbort(): { readonly signal: AbortSignal; readonly abort: () => void } {
-  const controller = new AbortController();
-  return { signal: controller.signal, abort: () => controller.abort() };
-}
+const useSpans = (project: string, id: string): Resource<Spans> =>
+  useResource(`${project} ${id}`, (signal) => loadSpans(project, id, null, () => undefined, signal));
