@@ -132,7 +132,7 @@ export class Lifecycle {
       if (component.stop === undefined) continue;
       try {
         const stopped = await orAborted(component.stop(deadline), deadline);
-        if (!stopped) this.#logger.warn({ part: name }, 'not stopped in time, left behind');
+        if (!stopped) this.#logger.warn({ part: name }, 'did not stop in time; it is not waited for');
       } catch (error) {
         this.#logger.error({ part: name, error }, 'failed to stop');
       }

@@ -66,7 +66,7 @@ t.test('a part that does not stop before the deadline is abandoned', async (t) =
   const stopped = lifecycle.stop(deadline.signal);
   deadline.abort();
   await stopped;
-  t.same(events.slice(2), ['stop stuck', 'log: not stopped in time, left behind', 'stop a']);
+  t.same(events.slice(2), ['stop stuck', 'log: did not stop in time; it is not waited for', 'stop a']);
 });
 
 t.test('parts that stop at once are stopped even after the deadline', async (t) => {

@@ -132,7 +132,7 @@ export const fileExporter = defineExporter<FileOptions>({
         type: 'object',
         additionalProperties: false,
         default: {},
-        description: 'When the file is set aside under a dated name and a new one begun.',
+        description: 'When the file is renamed with a date and a new one is begun.',
         properties: {
           max_size: {
             type: 'integer',

@@ -252,7 +252,7 @@ export class NdjsonFile {
 
   /** Cuts off the rest of a failed append at once if possible. */
   async #afterFailure(error: unknown): Promise<void> {
-    if (this.#unreadyTimer === null) this.#logger.error({ error, path: this.#path }, 'the file accepted no data');
+    if (this.#unreadyTimer === null) this.#logger.error({ error, path: this.#path }, 'the file could not be written');
     await this.#recover().catch(() => undefined);
     this.#watch();
   }
@@ -284,7 +284,7 @@ export class NdjsonFile {
     await this.#openUpTo(isOurs ? this.#length : null);
     await this.#removeFailedParts();
     if (setAside && isOurs && this.#length > 0) {
-      this.#logger.warn({ path: this.#path }, 'a sync failed: the file is set aside and a new one begun');
+      this.#logger.warn({ path: this.#path }, 'a sync failed: the file is renamed and a new one is begun');
       await this.#setAside();
     }
     this.#state = 'ready';

@@ -66,7 +66,7 @@ class HealthCheck implements Extension {
     const option = `extensions.${this.#host.id}.endpoint`;
     const request = { endpoint: this.#options.endpoint, option, maxConnections: MAX_CONNECTIONS };
     this.#listener = await this.#host.listeners.listen(request, this.#connections);
-    this.#host.logger.info({ endpoint: this.#listener.address }, 'readiness is answered');
+    this.#host.logger.info({ endpoint: this.#listener.address }, 'answering readiness checks');
   }
 
   async stop(): Promise<void> {

@@ -83,7 +83,7 @@ export class OwnTraces {
     this.#isProviderChecked = true;
     const provider = trace.getTracerProvider();
     if (provider instanceof ProxyTracerProvider && provider.getDelegateTracer(SCOPE) === undefined) {
-      this.#logger.warn({}, 'traces are enabled, but no tracer provider is registered: spans go nowhere');
+      this.#logger.warn({}, 'traces are enabled, but no tracer provider is registered: no spans are recorded');
     }
   }
 

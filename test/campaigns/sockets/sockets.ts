@@ -81,7 +81,7 @@ async function portsOf(daemon: Daemon): Promise<readonly Port[]> {
   const small = [
     ['console', bound('the console is open'), '/'],
     ['metrics', metrics.address ?? '', '/metrics'],
-    ['health check', bound('readiness is answered'), '/'],
+    ['health check', bound('answering readiness checks'), '/'],
   ] as const;
   return [
     ...otlp,
