@@ -72,7 +72,7 @@ export function diagnosticOf(code: RefusalCode): string {
 /** Diagnostic facts for the log line; never sent to the client. */
 export interface RefusalDetails {
   readonly cause?: string;
-  /** Of a refused id as sent: bytes of protobuf, characters of JSON. */
+  /** The length of a refused id as sent: bytes of protobuf, characters of JSON. */
   readonly length?: number;
   readonly limit_bytes?: number;
   readonly received_bytes?: number;

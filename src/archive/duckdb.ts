@@ -14,7 +14,7 @@ export interface DuckOptions {
   readonly memoryBytes: number;
   /** A folder for what does not fit into the memory. */
   readonly folder: string;
-  /** Of this process: the allocator is set by it. Left out: it keeps freed pages. */
+  /** The environment of this process, which sets the allocator. Left out: the allocator keeps freed pages. */
   readonly environment?: NodeJS.ProcessEnv;
 }
 

@@ -94,7 +94,7 @@ export class Staging {
     else this.#duck.appendTimestamp(appender, bytes.readBigInt64BE(start));
   }
 
-  /** Of all rows that were copied. */
+  /** The figures of all rows that were copied. */
   async figures(): Promise<Figures> {
     return figuresOf((await this.#duck.rows(`SELECT ${figuresIn('duckdb', this.#table)} FROM staged`))[0]);
   }
@@ -184,7 +184,7 @@ export class Staging {
     return `md5(to_json([${texts}])::VARCHAR)`;
   }
 
-  /** Of the rows that are to be written. */
+  /** The contents of the file that is to be written. */
   chosen(): Promise<FileContents> {
     return this.#contentsOf('chosen');
   }

@@ -8,7 +8,7 @@ import type { ObjectsOptions } from '../exporters/objects/objects.ts';
 import type { ArchiveOptions, PostgresExporterOptions } from '../exporters/postgres/postgres.ts';
 import type { Call } from './command.ts';
 
-/** Of DuckDB, where neither the command nor the configuration says otherwise. */
+/** The memory of DuckDB, where neither the command nor the configuration says otherwise. */
 export const DEFAULT_MEMORY_BYTES = 2 ** 30;
 
 /** Null when the configuration has no archive. */

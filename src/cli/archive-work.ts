@@ -43,7 +43,7 @@ const LEAST_DUCK_BYTES = 192 * 2 ** 20;
 const duckBytesOf = (memoryBytes: number): number => Math.max(LEAST_DUCK_BYTES, memoryBytes - PROCESS_BYTES);
 
 export interface WorkPlace extends Pick<Work, 'session' | 'store' | 'views'> {
-  /** Of the process. */
+  /** The memory of the process. */
   readonly memoryBytes: number;
 }
 

@@ -63,7 +63,7 @@ function includeRange(
 /** What is read of files for one answer. */
 export interface ReadLimits {
   readonly records: number;
-  /** Of whole files. */
+  /** The bytes of whole files. */
   readonly bytes?: number;
   /** Left out: those with traces. */
   readonly signals?: readonly LakeSignal[];

@@ -97,7 +97,7 @@ export function partsSince({ project, since }: Omit<TraceSearch, 'id'>): PartSco
   return { signals: WITH_TRACES, project, fromNs, untilNs: null, traces: null, arrivedNs: null };
 }
 
-/** Of spans and log records. */
+/** The files of spans and log records. */
 export function filesWithTraces(
   files: readonly ArchivedFile[],
   { project, since }: Omit<TraceSearch, 'id'>,

@@ -18,7 +18,7 @@ import { layOut } from './terminal.ts';
 import { formatBytes, formatCount, plural } from './view/format.ts';
 import { asJson } from './view/screen-text.ts';
 
-/** Of the memory, for the compressed parts of one group. */
+/** The share of the memory for the compressed parts of one group. */
 const GROUP_SHARE = 1 / 8;
 
 export const compactCommand: Command = {

@@ -23,7 +23,6 @@ import { asJson, cut } from './view/screen-text.ts';
 
 const DEFAULT_CALLS = 200;
 const MOST_CALLS = 10_000;
-/** Lines of one message. */
 const MESSAGE_LINES = 60;
 const ID_DIGITS = 12;
 

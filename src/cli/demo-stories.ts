@@ -75,7 +75,7 @@ const TOPICS: readonly [Topic, ...Topic[]] = [
 const FAILING_CALLS = 0.03;
 const FAILING_TOOLS = 0.08;
 
-/** Of a span after the last span below it. */
+/** A span ends this long after the last span below it. */
 const OVERHEAD_MS = 4;
 
 class StoryWriter {

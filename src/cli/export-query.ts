@@ -113,7 +113,7 @@ const money = (name: string) => ({ name, type: 'money' }) as const;
 const text = (name: string) => ({ name, type: 'text' }) as const;
 const nanos = (name: string) => ({ name, type: 'nanos' }) as const;
 
-/** Of the view `traces`. */
+/** The columns of the view `traces`. */
 export const TRACE_COLUMNS: readonly Pick<Column, 'name' | 'type'>[] = [
   ...['project', 'environment', 'trace_id', 'root_name', 'root_span_id'].map(text),
   ...['start_time_unix_nano', 'end_time_unix_nano', 'duration_ns'].map(nanos),

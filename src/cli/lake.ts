@@ -31,7 +31,7 @@ import type { Options } from './options.ts';
 import type { Reader } from './reader.ts';
 import { formatBytes, plural } from './view/format.ts';
 
-/** Of DuckDB, which sorts and filters rows. The process needs some 250 MiB more. */
+/** The memory limit of DuckDB, which sorts and filters rows. The process needs some 250 MiB more. */
 const MEMORY_BYTES = 512 * 2 ** 20;
 /** Compressed bytes of objects that one command reads, unless it says otherwise. */
 const MOST_PART_BYTES = 256 * 2 ** 20;

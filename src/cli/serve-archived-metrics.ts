@@ -5,7 +5,7 @@ import { CONFIG_OPTIONS } from './config-options.ts';
 import { LAKE_OPTION } from './lake.ts';
 import { serveArchived } from './serve-archived.ts';
 
-/** Of the files that are read for one answer, so that it comes in time. Older days are left out. */
+/** The limit of the files that are read for one answer, so that it comes in time. Older days are left out. */
 const MOST = { records: 200_000, signals: ['metric_points'] } as const;
 
 export const serveArchivedMetrics: Command = {

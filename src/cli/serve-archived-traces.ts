@@ -5,9 +5,9 @@ import { CONFIG_OPTIONS } from './config-options.ts';
 import { LAKE_OPTION } from './lake.ts';
 import { serveArchived } from './serve-archived.ts';
 
-/** Of the files that are read for one answer, so that it comes in time. Older days are left out. */
+/** Records of the files that are read for one answer, so that it comes in time. Older days are left out. */
 const MOST_RECORDS = 200_000;
-/** Of files of which content is read. */
+/** Bytes of the files of which content is read. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
 export const serveArchivedTraces: Command = {

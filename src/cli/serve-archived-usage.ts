@@ -5,7 +5,7 @@ import { CONFIG_OPTIONS } from './config-options.ts';
 import { LAKE_OPTION } from './lake.ts';
 import { serveArchived } from './serve-archived.ts';
 
-/** Of the files that are read for one answer, so that it comes in time. Older days are left out. */
+/** Records of the files that are read for one answer, so that it comes in time. Older days are left out. */
 const MOST_RECORDS = 1_000_000;
 
 export const serveArchivedUsage: Command = {

@@ -24,7 +24,7 @@ import { type Reader, rowsByCursor, withReader } from './reader.ts';
 import { plural } from './view/format.ts';
 
 const BY = { id: null, name: 'the console' } as const;
-/** Of a reply. Larger ones are for the commands. */
+/** The limit of a reply. Larger ones are for the commands. */
 const MOST_BYTES = 32 * 1024 * 1024;
 /** Compressed bytes of objects that are read for an answer, so that it comes in time. */
 const MOST_PART_BYTES = 32 * 1024 * 1024;
@@ -90,7 +90,7 @@ class Failure implements Unread {
   }
 }
 
-/** Of the store, or one that the operator can correct. */
+/** The failure of the store, or of something that the operator can correct. Others are thrown. */
 function failureOf(error: unknown): Failure {
   if (error instanceof StoreError) return new Failure(error, null);
   if (error instanceof UserError) return new Failure(error, error.hint);

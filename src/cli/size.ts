@@ -9,7 +9,7 @@ import { asJson } from './view/screen-text.ts';
 
 /** A server without a standby is not the place for more. */
 const MOST_EMBEDDED_BYTES = 2 ** 40;
-/** Of one PostgreSQL server, before other limits than the processor apply. */
+/** Cores that one PostgreSQL server can use before other limits than the processor apply. */
 const MOST_DATABASE_CORES = 32;
 const DAY_S = 86_400;
 

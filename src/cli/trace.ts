@@ -22,7 +22,7 @@ const MOST_SPANS = 20_000;
 /** Messages below one line, and lines of each. */
 const MESSAGES = 4;
 const MESSAGE_LINES = 4;
-/** Of a span id, as `sluice span` accepts it. */
+/** The digits of a span id that are shown, which `sluice span` accepts. */
 const ID_DIGITS = 12;
 /** Categories that have content unless it is not captured. */
 const SPEAKING: ReadonlySet<string> = new Set(['model_call', 'tool_step', 'retrieval']);

@@ -69,7 +69,7 @@ const TRACE_ROW = {
   input_tokens: sumOf,
   output_tokens: sumOf,
   total_cost: textOf,
-  /** Of the root, or of the earliest span. */
+  /** The service of the root, or of the earliest span. */
   service_name: textOf,
   user_id: textOf,
   /** When the first record arrived, in microseconds; the order of `--follow`. */

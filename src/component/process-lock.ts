@@ -38,7 +38,7 @@ interface Holder {
 }
 
 export interface LockOptions {
-  /** Of the lock file. */
+  /** The path of the lock file. */
   readonly path: string;
   readonly host: Pick<HostProcess, 'pid' | 'kill'>;
   /** `holder` is `pid 123`, `pid 123 on another-machine`, or `pid 123 in another container …`. */

@@ -7,7 +7,7 @@ import type { Rejection, Sender } from '../errors.ts';
 import type { Quota } from './capabilities/ledger.ts';
 import type { Component, Declaration, Host } from './component.ts';
 
-/** Of a body that is still compressed when it is delivered. */
+/** The compression of a body that is delivered compressed. */
 export interface Compression {
   /** Most expanded bytes. */
   readonly limitBytes: number;

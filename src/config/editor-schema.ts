@@ -104,7 +104,7 @@ function editorForm(schema: Schema): Schema {
 /** `0` is a duration too. */
 const ZERO_OR_TEXT = { type: ['string', 'integer'], minimum: 0, maximum: 0 };
 
-/** Of sizes in bytes. The limits of texts with a unit cannot be expressed. */
+/** The limits of sizes in bytes. Those of texts with a unit cannot be expressed. */
 function numberLimits(atLeast: unknown, atMost: unknown, format: string): Schema {
   const [minimum, maximum] = [measure(atLeast, format), measure(atMost, format)];
   return { ...(minimum === null ? {} : { minimum }), ...(maximum === null ? {} : { maximum }) };

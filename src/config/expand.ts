@@ -10,7 +10,7 @@ import { Diagnostics, quote } from './diagnostics.ts';
 import { type ReadSource, readSource } from './read.ts';
 import type { Origin, Source } from './source.ts';
 
-/** Of `${env:A:-${env:B:-…}}`, and of files that include files. */
+/** The depth of `${env:A:-${env:B:-…}}`, and of files that include files. */
 const MAX_EXPANSION_DEPTH = 16;
 /** References in the whole configuration. */
 const MAX_EXPANSIONS = 10_000;

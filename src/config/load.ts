@@ -32,7 +32,7 @@ export interface LoadRequest extends ReferenceSources {
   /** The number of processes that will run it; one when left out. */
   readonly workers?: number;
   readonly importModule?: (url: string) => Promise<Readonly<Record<string, unknown>>>;
-  /** Of an earlier load, which saves compiling. */
+  /** The schemas of an earlier load, which saves compiling. */
   readonly schemas?: CompiledSchemas;
 }
 

@@ -46,7 +46,7 @@ export class Daemon {
   /** The configuration in force. The service runs all of it, or the primary's part. */
   #files: ReadFiles;
   readonly #logger: DaemonLogger;
-  /** Of the process, not of a service: after a reload the new service takes over the ports. */
+  /** They belong to the process: after a reload the new service takes over the ports. */
   readonly #sockets = new ListeningSockets();
   readonly #registry: Registry;
   /** Kept between reloads, because compiling them delays requests. */

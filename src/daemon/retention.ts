@@ -7,7 +7,7 @@ interface ExporterOptions {
   readonly archive: { readonly to: string };
 }
 
-/** Of the first one that a pipeline uses; null when there is none. */
+/** The periods of the first one that a pipeline uses; null when there is none. */
 export function findRetention({ exporters, service }: Config): KeptFor | null {
   const used = new Set(service.pipelines.flatMap((pipeline) => pipeline.exporters));
   const found = [...exporters.values()].find(({ id, definition }) => definition.type === 'postgres' && used.has(id));

@@ -10,22 +10,22 @@ export type PartType = 'text' | 'reasoning' | 'tool_call' | 'tool_result' | 'med
 
 export interface Part {
   readonly type: PartType;
-  /** Of a tool call its arguments, of media its address; JSON where the sender sent a value that is no text. */
+  /** The arguments of a tool call, the address of media. JSON where the sender sent a value that is no text. */
   readonly text: string;
-  /** Of a tool call, its result, or a document. */
+  /** The id of a tool call, its result, or a document. */
   readonly id: string | null;
-  /** Of a tool, or of a file. */
+  /** The name of a tool or of a file. */
   readonly name: string | null;
-  /** Of media: `image/png`, or `image` where the sender states no more. */
+  /** The type of media: `image/png`, or `image` where the sender states no more. */
   readonly mediaType: string | null;
-  /** Of media that is part of the message. */
+  /** The size of media that is part of the message. */
   readonly bytes: number | null;
 }
 
 export interface Message {
   /** `system`, `user`, `assistant`, `tool`, or the sender's own word; null: of a retrieval. */
   readonly role: string | null;
-  /** Of the author of the message. */
+  /** The name of the author of the message. */
   readonly name: string | null;
   readonly parts: readonly Part[];
   /** In the sender's word. */

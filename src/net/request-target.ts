@@ -3,7 +3,7 @@
  * server must accept (RFC 9112, section 3.2.2).
  */
 export interface RequestTarget {
-  /** Of a target in absolute form, and to be used instead of Host; null in origin form. */
+  /** The authority of a target in absolute form, which replaces Host; null in origin form. */
   readonly authority: string | null;
   readonly path: string;
   /** Without the question mark. */

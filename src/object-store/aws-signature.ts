@@ -20,7 +20,7 @@ export interface UnsignedRequest {
   readonly query: readonly (readonly [string, string])[];
   /** All headers to be signed, in lower case, with `host`. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Of the body, in hex. */
+  /** The SHA-256 of the body, in hex. */
   readonly payloadHash: string;
 }
 

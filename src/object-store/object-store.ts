@@ -86,9 +86,9 @@ export interface ObjectStore {
 
 /** What a put left can be removed when nothing was written to it for this time. */
 export const LEFTOVER_MS = 24 * 60 * 60 * 1000;
-/** Of S3, in bytes. Keys are ASCII. */
+/** The limit of S3. Keys are ASCII. */
 const MAX_KEY_BYTES = 1024;
-/** Of a name between slashes. File systems take 255 bytes, and a temporary name is longer than its key. */
+/** The limit of a name between slashes. File systems take 255 bytes, and a temporary name is longer than its key. */
 const MAX_NAME_BYTES = 200;
 /**
  * The characters of keys, which need no escape in a path, a shell and a SQL string. A name does not begin with a dot:

@@ -11,9 +11,9 @@ import { S3Store } from './s3-store.ts';
 export interface StoreSettings {
   /** Region, endpoint and credentials of S3 come from it. */
   readonly environment: Environment;
-  /** Of a folder. Left out: relative to the working directory. */
+  /** Makes the path of a folder absolute. Left out: relative to the working directory. */
   readonly resolvePath?: (path: string) => string;
-  /** Of requests to S3. Left out: many retries. */
+  /** Timeouts and retries of requests to S3. Left out: many retries. */
   readonly timing?: S3Timing;
 }
 

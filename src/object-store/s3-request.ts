@@ -11,13 +11,13 @@ import { StoreError, type StoreFault } from './object-store.ts';
 
 export interface S3Call {
   readonly method: 'GET' | 'PUT' | 'HEAD' | 'POST';
-  /** Of an object, without the bucket; empty for the bucket. */
+  /** The key of an object, without the bucket; empty for the bucket itself. */
   readonly key: string;
   readonly query?: readonly (readonly [string, string])[];
   readonly headers?: Readonly<Record<string, string>>;
   /** Made for each attempt. */
   readonly body?: () => Buffer | Readable;
-  /** Of the body, in hex. */
+  /** The SHA-256 of the body, in hex. */
   readonly sha256?: string;
 }
 
@@ -32,10 +32,10 @@ export interface S3Timing {
 export const S3_TIMING: S3Timing = { idleMs: 30_000, attempts: 6, pauseMs: 400 };
 const MAX_PAUSE_MS = 10_000;
 const MAX_SOCKETS = 16;
-/** Of the message of an error answer. */
+/** Characters of the message of an error answer that are shown. */
 const MAX_REASON = 200;
 const DEFAULT_REGION = 'us-east-1';
-/** Of a request without a body. */
+/** The SHA-256 of no bytes, for a request without a body. */
 const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 /** Answers after which the same request may succeed. */
 const RETRIED_STATUS = [408, 429, 500, 502, 503, 504];

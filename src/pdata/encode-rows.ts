@@ -54,14 +54,14 @@ const COPY_BYTES = 2097152;
 export class EncodedRows {
   readonly signal: Signal;
   readonly count: number;
-  /** Of the rows and the contents they refer to. */
+  /** The bytes of the rows and of the contents they refer to. */
   readonly bytes: number;
   readonly chunks: readonly Buffer[];
   /** By chunk, how many rows it completes; 0 unless it ends with a row. */
   readonly chunkRows: readonly number[];
-  /** Of spans in the format `copy`: whether they have only PLAIN_SPAN_COLUMNS. */
+  /** Whether spans in the format `copy` have only PLAIN_SPAN_COLUMNS. */
   readonly isPlain: boolean;
-  /** Of rows in the format `copy`: the contents that they refer to by id. */
+  /** The contents that rows in the format `copy` refer to by id. */
   readonly contents?: SharedContents;
   /** Returns the buffers; the chunks and contents may not be used afterwards. A second call does nothing. */
   readonly release: () => void;

@@ -113,7 +113,6 @@ class BackwardWriter {
   #buffer = Buffer.allocUnsafe(FIRST_BYTES);
   #start = FIRST_BYTES;
 
-  /** Of what is written. */
   get length(): number {
     return this.#buffer.length - this.#start;
   }

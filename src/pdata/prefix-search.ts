@@ -41,7 +41,6 @@ export class PrefixSearch {
   get count(): number {
     return this.#memory.u32[COUNT] as number;
   }
-  /** The address of a place. */
   addressOf(place: number): number {
     return this.#memory.u32[PLACES + place * PLACE_WORDS] as number;
   }

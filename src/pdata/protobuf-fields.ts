@@ -7,7 +7,7 @@ const MOST_VARINT_BYTES = 10;
 
 export interface WireField {
   readonly number: number;
-  /** Of a field with a length; null: of others. */
+  /** The content of a field with a length; null for other fields. */
   readonly content: Buffer | null;
   readonly whole: Buffer;
 }

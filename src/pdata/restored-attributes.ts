@@ -15,7 +15,7 @@ const CONTENT_KEYS: Readonly<Record<string, string>> = {
   retrieval_query: 'gen_ai.retrieval.query.text',
   retrieval_documents: 'gen_ai.retrieval.documents',
 };
-/** Of dialects whose own keys are read before OpenTelemetry's. */
+/** The keys of dialects that are read before OpenTelemetry's. */
 const OWN_KEYS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   openinference: { input_content: 'input.value', output_content: 'output.value' },
   'vercel-ai': { output_content: 'ai.response.text' },

@@ -9,7 +9,7 @@ import { partOf } from './buffer-view.ts';
 import * as layout from './layout.ts';
 import type { Steps } from './steps.ts';
 
-/** Of the 32 bytes of SHA-256: collisions cannot be found in practice. */
+/** The first of the 32 bytes of SHA-256: collisions cannot be found in practice. */
 export const CONTENT_ID_BYTES = 16;
 /** The number of contents that are hashed in one step. */
 const STEP = 256;

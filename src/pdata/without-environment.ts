@@ -64,7 +64,7 @@ function environmentOf(block: Buffer): string | null {
   return null;
 }
 
-/** Of a value that is a text; of several the last one counts. */
+/** The text of a value; null when it is no text. Of several the last one counts. */
 function textOf(value: Buffer | undefined): string | null {
   const last = value === undefined ? undefined : [...fieldsOf(value)].at(-1);
   return last?.number === TEXT ? (last.content?.toString() ?? null) : null;

@@ -52,7 +52,7 @@ export interface ArchiveWork {
 export interface Wanted {
   readonly files: readonly ArchivedFile[];
   readonly project: string | null;
-  /** Of any of these ranges; null: all. */
+  /** Only rows of traces in these ranges; null: all rows. */
   readonly traces: readonly TraceRange[] | null;
   /** All wanted rows have this value in this column. */
   readonly equal?: ColumnValue;
@@ -69,7 +69,7 @@ export interface NewestTraces {
 export interface FoundTrace {
   readonly project: string;
   readonly traceId: string;
-  /** Of the file that has such a row, as YYYY-MM-DD. */
+  /** The day of the file that has such a row, as YYYY-MM-DD. */
   readonly day: string;
 }
 

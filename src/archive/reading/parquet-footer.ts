@@ -18,7 +18,7 @@ const MAP = 11;
 const STRUCT = 12;
 /** A longer list has its length after the header. */
 const SHORT_LIST = 15;
-/** Of 64 bits. */
+/** The bytes of a varint of 64 bits. */
 const LONGEST_VARINT = 10;
 
 export interface ByteSpan {

@@ -27,7 +27,7 @@ export interface PartFilesWork {
   leaveOut(error: unknown, parts: readonly WaitingPart[]): Promise<void>;
 }
 
-/** Of all records of the parts, or of those of traces. */
+/** Writes all records of the parts, or those of the chosen traces. */
 export async function makePartFiles(
   work: PartFilesWork,
   parts: readonly WaitingPart[],

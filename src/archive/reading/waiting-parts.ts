@@ -15,7 +15,7 @@ export interface PartScope {
   /** Times of records, in Unix nanoseconds, inclusive; null: no limit. */
   readonly fromNs: bigint | null;
   readonly untilNs: bigint | null;
-  /** Of any of these ranges; null: all. */
+  /** Only records of traces in these ranges; null: all records. */
   readonly traces: readonly TraceRange[] | null;
   /** Arrivals from this time on, in Unix nanoseconds; null: all. */
   readonly arrivedNs: bigint | null;

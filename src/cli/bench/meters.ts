@@ -13,7 +13,7 @@ export interface Reading {
   readonly databaseBytes: number | null;
   /** Written to the write-ahead log. */
   readonly walBytes: number | null;
-  /** Of this process. */
+  /** The processor time of this process. */
   readonly ownSeconds: number;
 }
 

@@ -21,7 +21,7 @@ export interface Findings {
   readonly saturation: number | null;
   /** The highest offered rate that was sustained; null when none was. */
   readonly sustained: number | null;
-  /** Of a span, in microseconds and bytes. */
+  /** Figures of a span, in microseconds and bytes. */
   readonly daemonTime: number | null;
   readonly databaseTime: number | null;
   readonly diskBytes: number | null;

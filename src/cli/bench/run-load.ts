@@ -16,7 +16,7 @@ export interface LoadPlan {
   readonly requests: Requests;
   readonly spansPerRequest: number;
   readonly connections: number;
-  /** Of the warm-up and of each step. */
+  /** The time of the warm-up and of each step. */
   readonly milliseconds: number;
   /** Spans a second; null to find the peak. */
   readonly rate: number | null;

@@ -25,7 +25,7 @@ const CALL_ROW = {
   signal: (value: unknown) => (value === 'log' ? 'log' : 'span'),
   trace_id: textOf,
   span_id: textOf,
-  /** Of the span, or the event of the log record. */
+  /** The name of the span, or the event of the log record. */
   name: String,
   environment: String,
   start_time_unix_nano: textOf,

@@ -5,7 +5,7 @@ import type { Reader, Row } from '../reader.ts';
 import type { LogRow, SpanRow, TraceKey } from './trace-record.ts';
 
 const AT_ONCE = 16;
-/** Of each column. What follows is shown by `sluice span` only. */
+/** The limit of each column. What follows is shown by `sluice span` only. */
 const MOST_CHARACTERS = 1024 * 1024;
 
 /** Columns that describe the content of `s`. */

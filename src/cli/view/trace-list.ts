@@ -4,7 +4,7 @@ import type { TraceRow } from '../traces-query.ts';
 import { formatAge, formatCost, formatCount, formatTook } from './format.ts';
 import { cut, padLeft, widthOf } from './screen-text.ts';
 
-/** Of 32 digits. `sluice trace` accepts a prefix of an id. */
+/** The digits that are shown, of 32. `sluice trace` accepts a prefix of an id. */
 const ID_DIGITS = 12;
 /** Optional columns are left out where a name would get less. */
 const SHORTEST_NAME = 32;

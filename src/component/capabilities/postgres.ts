@@ -6,7 +6,7 @@ import type { Capability } from './capability.ts';
 /** The table of a signal, or another one. `plain_traces`: spans with only PLAIN_SPAN_COLUMNS. */
 export type CopyTarget = Signal | 'plain_traces' | 'outbox' | 'parts';
 
-/** Of `sluice.parts`, in the order of the tuples; the other columns have defaults. */
+/** Columns of `sluice.parts`, in the order of the tuples; the others have defaults. */
 export const PART_COLUMNS = [
   'object_id',
   'first_byte',

@@ -44,7 +44,6 @@ export class SharedPorts {
     this.#ports.get(key)?.unlisten(holder);
   }
 
-  /** A connection of the holder is closed. */
   connectionClosed(holder: Holder, key: string): void {
     this.#ports.get(key)?.connectionClosed(holder);
   }

@@ -40,7 +40,7 @@ interface Running {
 export class Worker {
   readonly #host: DaemonHost;
   readonly #ports = new HandedOffPorts((request) => void this.#send(request));
-  /** Of the process, not of a service: after a reload the new service takes over the ports. */
+  /** They belong to the process: after a reload the new service takes over the ports. */
   readonly #sockets = new ListeningSockets(this.#ports.open);
   readonly #schemas = new CompiledSchemas();
   readonly #taps = new OpenTaps(Date.now);

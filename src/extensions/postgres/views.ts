@@ -200,7 +200,7 @@ async function grantsOn(client: pg.Client, schema: string, names: readonly strin
   return rows;
 }
 
-/** Of those that belong to a column, only where the column still exists. */
+/** Grants on a column are repeated only where the column still exists. */
 async function giveBack(client: pg.Client, schema: string, grants: readonly Grant[]): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
     `SELECT format('%s.%s', r.relname, a.attname) AS name FROM pg_attribute a JOIN pg_class r ON r.oid = a.attrelid

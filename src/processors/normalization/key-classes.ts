@@ -17,7 +17,6 @@ const RANK_HINT = 2_000;
 export const RANK_SERVICE = 3_000;
 export const NO_RANK = 9_999;
 
-/** The dialect of a rank. */
 export function dialectOfRank(rank: number): number {
   return rank >= RANK_SCOPE ? rank % RANK_SCOPE : rank - RANK_MARKER;
 }

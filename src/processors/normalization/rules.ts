@@ -5,7 +5,6 @@ import { CATEGORIES } from '../../pdata/columns.ts';
 
 export const FIELD_COUNT = FIELDS.length;
 
-/** The number of a field. */
 export function fieldNumber(field: ReadField): number {
   return FIELDS.indexOf(field);
 }

@@ -49,7 +49,6 @@ export function foldProvider(provider: string): string {
     .replace(/[_\s]+/g, '-');
 }
 
-/** The price list of a route. */
 export function priceListOf(route: string): string {
   return PRICE_LIST[route] ?? route;
 }

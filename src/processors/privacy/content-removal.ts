@@ -303,9 +303,9 @@ function isNews(done: Int32Array, owner: number, signs: number): boolean {
 
 interface RecordSigns {
   readonly signs: number;
-  /** That attributes state. */
+  /** The names of events that attributes state. */
   readonly eventNames: readonly string[];
-  /** Of all attributes together. */
+  /** The policies of all attributes together. */
   readonly policies: number;
   /** Whether a value is a map or a list. */
   readonly hasNested: boolean;

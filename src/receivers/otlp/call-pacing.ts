@@ -43,7 +43,6 @@ export class CallPacing {
   #isScheduled = false;
   #isRatedScheduled = false;
 
-  /** The number of this iteration. */
   get iteration(): number {
     this.#schedule();
     return this.#iteration;

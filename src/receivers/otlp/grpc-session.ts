@@ -63,7 +63,7 @@ export class GrpcSession {
   readonly #maxConcurrentStreams: number;
   readonly #maxCalls: number;
   readonly #mark: SessionMark;
-  /** Of the last admitted call; null before it. */
+  /** The project of the last admitted call; null before it. */
   #project: string | null = null;
 
   constructor(session: ServerHttp2Session, { keepalive, prefaceMs, maxConcurrentStreams, calls, mark }: SessionParts) {

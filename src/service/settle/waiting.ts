@@ -4,7 +4,6 @@
  */
 import type { Claim, Kind } from '../../component/capabilities/ledger.ts';
 
-/** The limits of a group. */
 export interface GroupLimits {
   /** A request whose rows only name a place counts a quarter. */
   readonly requests: number;

@@ -10,7 +10,7 @@ import { encodeInSteps } from '../../pdata/encode-rows.ts';
 import type { Steps } from '../../pdata/steps.ts';
 
 const SECOND_MS = 1000;
-/** Of the lines of one request. */
+/** The size of the lines of one request. */
 const MAX_BYTES = 1024 * 1024;
 const LINE_END = 10;
 
@@ -119,7 +119,7 @@ export class OpenTaps {
     return { signal, project, count, lines: most === 0 ? [] : yield* this.#encode(batch, most) };
   }
 
-  /** Of an acknowledged request. */
+  /** Shows the records of an acknowledged request. */
   stored(records: TappedRecords): void {
     for (const each of this.#listening)
       if (!each.question.refusedOnly && each.wants(records.signal, records.project)) each.take(records);

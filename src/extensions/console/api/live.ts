@@ -7,7 +7,7 @@ import { allOf, conditionsOf, environmentCondition, idOf } from './question.ts';
 import { sharedStateOf } from './shared-state.ts';
 import { readTraceRows, spansOf, sumsOfUsage } from './trace-rows.ts';
 
-/** Of one event; the others are counted. */
+/** The limit of one event; further traces are only counted. */
 const MAX_ITEMS = 50;
 const BEAT_MS = 15_000;
 const WATERMARK = /^\d{1,15}$/u;

@@ -105,7 +105,7 @@ interface LogsByTime {
   readonly project: string;
   readonly lowest: string;
   readonly highest: string;
-  /** Of a record `l`. */
+  /** Conditions on a record `l`. */
   readonly conditions?: string;
   /** How many records are read of this at most. */
   readonly most: string;

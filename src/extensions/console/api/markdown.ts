@@ -14,7 +14,7 @@ import { Transcript, type TranscriptStep } from './transcript.ts';
 const MOST_STEPS = 400;
 /** Read at once. Each can have megabytes of history. */
 const AT_ONCE = 8;
-/** Of one content column. JSON that is cut is shown as text. */
+/** The limit of one content column. JSON that is cut is shown as text. */
 const SHOWN_CHARACTERS = 512 * 1024;
 /** The steps after this much content are only counted. */
 const MOST_CHARACTERS = 16 * 1024 * 1024;
@@ -25,7 +25,7 @@ const IS_TOLD = `(${IS_STEP} OR s.status = 'error' OR s.is_error IS TRUE)`;
 
 interface StepLine {
   readonly step: StepRow;
-  /** Of a failed span. It is content. */
+  /** The message of a failed span. It is content. */
   readonly status_message: string | null;
 }
 

@@ -20,7 +20,7 @@ const LARGEST_SLICE = 5000;
 const FIRST_HEAVY_SLICE = 100;
 const LARGEST_HEAVY_SLICE = 500;
 
-/** Of a trace in the order of the list: the newest first. */
+/** The position of a trace in the list, which has the newest first. */
 export interface TracePosition {
   readonly ns: string;
   readonly id: string;

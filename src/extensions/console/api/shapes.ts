@@ -51,7 +51,7 @@ export interface UsageSums {
 /** `GET /projects/{p}/traces` gives `Page<TraceRow>`. */
 export interface TraceRow {
   readonly trace_id: string;
-  /** Of the root span, else of the earliest span. */
+  /** The name of the root span, else of the earliest span. */
   readonly name: string;
   /** Whether the root span has arrived. */
   readonly complete: boolean;
@@ -322,7 +322,7 @@ export interface Steps {
 
 /** `GET …/logs` gives `Page<LogRow>`, `GET …/traces/{id}/logs` gives `TraceLogs`. */
 export interface LogRow {
-  /** Of the event, else of its observation, else of its arrival. */
+  /** The time of the event, else of its observation, else of its arrival. */
   readonly time_unix_nano: Nanoseconds;
   readonly received_at: string;
   readonly environment: string;
@@ -494,7 +494,7 @@ export interface MetricSeriesAnswer extends PartOfRange {
   readonly description: string | null;
   readonly temporality: string | null;
   readonly is_monotonic: boolean | null;
-  /** Of the newest point, also outside of the range. */
+  /** The time of the newest point, also outside of the range. */
   readonly last_time_unix_nano: Nanoseconds | null;
   readonly form: MetricForm;
   /** How many of the newest stored points were read, and back to which time. */
@@ -526,8 +526,8 @@ export interface MetricKey {
 }
 
 /**
- * Of a level its mean (gauges) or total, of a count its increase, of a distribution its mean. `count` is the number of
- * observations of a distribution, else of stored points.
+ * The value of a level is its mean (gauges) or total, that of a count its increase, that of a distribution its mean.
+ * `count` is the number of observations of a distribution, else of stored points.
  */
 export type MetricPoint = readonly [
   time: Nanoseconds,

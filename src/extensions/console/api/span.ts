@@ -11,7 +11,7 @@ import { CONTENT_COLUMNS } from '../../../pdata/content-columns.ts';
 import { contentJson, textJson } from './texts.ts';
 
 const SHOWN_CHARACTERS = 256 * 1024;
-/** Of one attribute. */
+/** Characters of one attribute that are shown. */
 const SHOWN_ATTRIBUTE = 32 * 1024;
 const PIECE_CHARACTERS = 1024 * 1024;
 const LONGEST_TEXT = 2 ** 30;

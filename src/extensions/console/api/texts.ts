@@ -13,7 +13,7 @@ export const finishReasons = (alias: string): string =>
 
 /** Characters of one content column of a step. */
 const LONGEST_CONTENT = 64 * 1024;
-/** Of that column of all steps of an answer. */
+/** Characters of that column in all steps of an answer. */
 const ALL_CONTENT = 4_000_000;
 
 /** A common table expression `room`: the characters of each content column in an answer with so many steps. */

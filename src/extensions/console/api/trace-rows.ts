@@ -75,7 +75,7 @@ export const TRACE_JOINS = `
   ) r ON true
   LEFT JOIN used u ON u.trace_id = t.trace_id`;
 
-/** Of at most as many models. */
+/** A row names at most this many models. */
 const SHOWN_MODELS = 4;
 
 /** The members of a row, as arguments of `json_build_object`. */

@@ -215,7 +215,7 @@ function nearby({ project }: RequestContext, { from, until }: Range, parameters:
   return `project = ${parameters.text(project)} AND ${within(near, parameters)}`;
 }
 
-/** Of a row `a`. `users`: how many, for the total. */
+/** The figures of a row `a`. `users`: how many, for the total. */
 const figuresJson = (users: string | null): string => `json_build_object(
       ${[...COUNTS, ...SUMS].map((name) => `'${name}', a.${name}${name === 'total_cost' ? '::text' : ''}`).join(', ')},
       'p50_ms', a.latency[1], 'p95_ms', a.latency[2], 'ttft_ms', a.ttft_ms${users === null ? '' : `, 'user_count', ${users}`})`;

@@ -6,14 +6,14 @@ import { type Reply, type RequestContext, type Route, readRoute } from '../serve
 
 export type JaegerHandle = (context: RequestContext) => Promise<Reply> | Reply;
 
-/** Of the API that Grafana and older versions of Jaeger UI use. */
+/** A route of the API that Grafana and older versions of Jaeger UI use. */
 export const oldRoute = (path: string, handle: JaegerHandle): Route =>
   jaegerRoute(`/jaeger/api${path}`, handle, ({ message, status }) => ({
     ...{ data: null, total: 0, limit: 0, offset: 0 },
     errors: [{ code: status, msg: message }],
   }));
 
-/** Of the API of present versions of Jaeger UI. */
+/** A route of the API of present versions of Jaeger UI. */
 export const v3Route = (path: string, handle: JaegerHandle): Route =>
   jaegerRoute(`/jaeger/api/v3${path}`, handle, ({ message, status }) => ({
     error: { httpCode: status, message },

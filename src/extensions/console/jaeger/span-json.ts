@@ -7,7 +7,7 @@ import type { Conversion } from '../server/row-thread.ts';
 import { UNKNOWN_SERVICE } from './search-question.ts';
 
 const NS_PER_US = 1000n;
-/** Of the id of a process: 48 bits of the hash of its attributes. */
+/** The id of a process is 48 bits of the hash of its attributes. */
 const PROCESS_DIGITS = 12;
 const KINDS = ['', 'internal', 'server', 'client', 'producer', 'consumer'];
 const STATUSES = ['', 'OK', 'ERROR'];

@@ -11,7 +11,7 @@ const PRIVATE_COLUMNS = ['status_message', 'events', 'attributes'];
 
 export interface SpanLimits {
   readonly spans: number;
-  /** Of the stored rows. */
+  /** Characters of the stored rows. */
   readonly characters: number;
   /** Whether prompts, answers and payloads are read too. */
   readonly withContent: boolean;

@@ -24,7 +24,7 @@ export interface LakeState {
 
 interface ReaderParts {
   readonly limits: Limits;
-  /** Of the database before it began. */
+  /** The state of the lake before the process began. */
   readonly state: LakeState;
   open(abort: AbortSignal): Promise<CommandSession>;
   idle(): void;

@@ -57,7 +57,7 @@ export type ArchivedAnswer =
 
 export type WholeReply = {
   readonly status: number;
-  /** Of a download and of bytes in base64. */
+  /** The body. Of a download and of bytes it is in base64. */
   readonly text: string;
 } & (
   | { readonly kind: 'json_text' | 'lines' | 'text' }

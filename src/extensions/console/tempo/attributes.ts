@@ -12,7 +12,7 @@ export interface AttributeName {
   readonly scope: Scope;
   /** Without its scope. */
   readonly name: string;
-  /** Of attributes without a column; else empty. */
+  /** The key of an attribute without a column; else empty. */
   readonly key: string;
   readonly field: Field;
   /** The only values that it has, written without quotes. */
@@ -63,7 +63,7 @@ export const RESOURCE_COLUMNS: Readonly<Record<string, Field>> = columns('text',
   'deployment.environment.name': 'environment',
 });
 
-/** Of the root, or of the earliest span while the root is missing. */
+/** A column of the root, or of the earliest span while the root is missing. */
 const ofRoot = (name: string): string => `(SELECT x.${name} FROM sluice.spans x WHERE x.project = t.project
   AND x.trace_id = t.trace_id AND x.start_time_unix_nano BETWEEN t.first_ns AND t.last_ns
   ORDER BY x.parent_span_id IS NOT NULL, x.start_time_unix_nano, x.span_id LIMIT 1)`;
@@ -109,7 +109,7 @@ export const INTRINSICS = [
 
 const RESOURCE_FIELD = known('resource.');
 const SPAN_FIELD = known('attr.');
-/** Of the span, else of its resource. */
+/** An attribute of the span, else of its resource. */
 const ANY_FIELD: Field = {
   ...SPAN_FIELD,
   name: '.',

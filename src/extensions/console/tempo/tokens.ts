@@ -5,11 +5,11 @@ export type TokenKind = 'name' | 'string' | 'number' | 'duration' | 'operator' |
 
 export interface Token {
   readonly kind: TokenKind;
-  /** Of a string: without quotes and escapes. */
+  /** The text of a string is without quotes and escapes. */
   readonly text: string;
   /** The offset in the query, in UTF-16 units. */
   readonly at: number;
-  /** Of a string: the offset of each of its characters. */
+  /** The offsets of the characters of a string. */
   readonly places: readonly number[];
 }
 

@@ -53,7 +53,7 @@ export interface ServerOptions {
    * suspended.
    */
   readonly onLost?: (error: EmbeddedServerError) => void;
-  /** Of the lock of the data directory. */
+  /** The interval at which the lock of the data directory is renewed. */
   readonly heartbeatMs?: number;
 }
 

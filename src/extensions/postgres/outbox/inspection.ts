@@ -7,7 +7,7 @@ export interface DestinationRow {
   readonly waiting: number;
   readonly waitingBytes: number;
   readonly oldestAt: Date | null;
-  /** Of the next entry; the entries behind it wait for it. */
+  /** The attempts of the next entry; the entries behind it wait for it. */
   readonly attempts: number | null;
   readonly nextAttemptAt: Date | null;
   readonly lastError: string | null;

@@ -45,7 +45,7 @@ export interface Sink {
 const SIGNATURE = Buffer.from('SLUICEBK');
 export const END_SIGNATURE = Buffer.from('SLUICEND');
 const FRAME_BYTES = 9;
-/** Of a header with thousands of partitions, and of a block that does not become smaller. */
+/** Enough for a header with thousands of partitions, and for a block that does not become smaller. */
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 /** Fast: the disk or the server should be the limit, not the compression. */
 const LEVEL = 1;
@@ -202,7 +202,7 @@ class ByteReader {
     this.#chunks = chunks[Symbol.asyncIterator]();
   }
 
-  /** Of everything that was taken so far. */
+  /** The digest of everything that was taken so far. */
   digest(): string {
     return this.#hash.copy().digest('hex');
   }

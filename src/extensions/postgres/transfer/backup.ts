@@ -55,7 +55,7 @@ interface Reading {
   /** Sizes on disk. */
   readonly total: number;
   sizeBefore: number;
-  /** Of complete units. */
+  /** Rows and bytes of complete units. */
   rows: number;
   bytes: number;
 }

@@ -9,7 +9,7 @@ import { destroyConnection } from '../connection-end.ts';
 
 /** A block is compressed and framed as a whole. Rows are not aligned to blocks. */
 export const BLOCK_BYTES = 1024 * 1024;
-/** Of the first block: most partitions are small or empty. */
+/** The size of the first block: most partitions are small or empty. */
 const FIRST_BLOCK_BYTES = 16 * 1024;
 /** Blocks that wait for the consumer before the connection is paused. */
 const MAX_WAITING_BLOCKS = 4;

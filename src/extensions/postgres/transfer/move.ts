@@ -39,7 +39,7 @@ const ADD_MARK = 'INSERT INTO sluice.migrations (name, min_writer) VALUES ($1, 9
 const REMOVE_MARK = 'DELETE FROM sluice.migrations WHERE name = $1';
 /** A process id alone can be used again, and is not unique over servers. */
 const SESSION = "(SELECT a.pid || ' ' || a.backend_start FROM pg_stat_activity a WHERE a.pid = pg_backend_pid())";
-/** Of all rows, in any order. */
+/** The number and the hash of all rows, in any order. */
 const FINGERPRINT = 'count(*)::text AS rows, coalesce(sum(hashtextextended(t::text, 0)::numeric), 0)::text AS hash';
 
 export async function move(source: Database, target: Database, report: Report): Promise<MoveResult> {

@@ -18,7 +18,7 @@ export interface TargetState {
   readonly table: string | null;
 }
 
-/** Of daemons and commands. A starting daemon waits for the lock of the migrations, and then reads the marks. */
+/** Sessions of daemons and commands. A starting daemon waits for the lock of the migrations, then reads the marks. */
 const OTHER_SESSIONS = `
   SELECT count(*)::int4 AS sessions FROM pg_stat_activity
   WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE 'sluice%'

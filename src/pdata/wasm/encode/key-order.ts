@@ -8,7 +8,7 @@ import { symbolRow } from '../symbols';
 
 /** Longer lists are not ordered: the insertion sort is quadratic. */
 const MAX_ORDERED: u32 = 64;
-/** Of the last list: its symbols, the positions of its attributes in order, and their ranks. */
+/** The last list: its symbols, the positions of its attributes in order, and their ranks. */
 const symbols = memory.data(256, 16);
 const order = memory.data(256, 16);
 const ranks = memory.data(512, 16);

@@ -23,7 +23,6 @@ import {
   wins,
 } from './protobuf-reading';
 
-/** Puts an AnyValue. */
 function putAnyValue(start: usize, end: usize): void {
   readValue(start, end);
   const bits = foundBits;

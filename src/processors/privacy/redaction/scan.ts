@@ -18,7 +18,6 @@ export interface Run {
  */
 export type Scan = (text: string, at: number, end: number, found: number[], cut: Run[]) => number;
 
-/** All ranges of a text. */
 export function scanAll(scan: Scan, text: string): Ranges {
   const found: number[] = [];
   const cut: Run[] = [];

@@ -56,7 +56,7 @@ export interface Spans {
   readonly isCut: boolean;
 }
 
-/** Of the spans whose usage counts; null: none has a cost. */
+/** The cost of the spans whose usage counts; null: none has a cost. */
 export const countedCost = (spans: readonly Span[]): string | null =>
   sumCosts(spans.map(({ counts, cost }) => (counts ? cost : null)));
 

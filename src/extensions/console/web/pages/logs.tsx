@@ -24,7 +24,7 @@ const NARROW_ROW_PX = 50;
 const PREVIEW = 400;
 /** Newer rows that are held while the page is live. */
 const MOST_LIVE = 1_000;
-/** Of a body. */
+/** Characters of a body in the key of a row. */
 const KEY_CHARACTERS = 100;
 /** From this severity number on, OpenTelemetry calls a record a warning, an error. */
 const WARN = 13;

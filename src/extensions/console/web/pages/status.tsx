@@ -131,7 +131,7 @@ interface Recent {
   readonly latest: Reading;
 }
 
-/** Of the last minute. Without a commit in it, since the start. */
+/** The time of commits in the last minute, or since the start when it had none. */
 function CommitTime({ before, latest }: Recent): JSX.Element {
   const from = commitMs(before, latest, 1) === null ? START : before;
   return (

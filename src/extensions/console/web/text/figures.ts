@@ -71,7 +71,7 @@ interface TokenSums {
 export const tokensOf = (sums: TokenSums, write = count): string =>
   tokens(sums.input_tokens, sums.cache_read_tokens, sums.output_tokens, write);
 
-/** Of `tokensOf`, for a title. */
+/** The text of `tokensOf` with exact figures, for a title. */
 export const exactTokens = (sums: TokenSums): string => tokensOf(sums, exactly);
 
 export const bytes = (size: Known<number | string>): string =>

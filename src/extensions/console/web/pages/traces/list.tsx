@@ -24,7 +24,7 @@ const PICK = { name: '', class: 'c-pick', title: 'Pick (x)' };
 interface TraceListProps {
   readonly rows: readonly TraceRow[];
   readonly search: Search<TraceRow> | null;
-  /** Of archived days, below the rows. */
+  /** What is shown of archived days, below the rows. */
   readonly archived: JSX.Element | null;
   /** Below the rows, where there is no search. */
   readonly foot: JSX.Element | null;
