@@ -13,30 +13,44 @@ import { TestReport } from './test-report.js';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 /**
- * Long files that mostly wait, for servers that start or for timers. One worker begins with them, the slowest first.
- * The other workers begin at the end of the list of files, so that they use the processors meanwhile.
+ * The files that take longest, the longest first: one that began late would run alone at the end. Many of them wait for
+ * servers and timers, and the others use the processors meanwhile.
  */
-const WAITING = [
+const LONGEST = [
+  'end-to-end/archived-console.test.js',
+  'extensions/console/web/layout.test.js',
   'end-to-end/first-start.test.js',
-  'extensions/postgres/embedded/server-folder.test.js',
-  'extensions/postgres/embedded/server.test.js',
-  'extensions/postgres/contents.test.js',
+  'extensions/console/web/page.test.js',
   'extensions/postgres/ledger.test.js',
-  'extensions/postgres/duplicates.test.js',
-  'exporters/postgres/retention.test.js',
-  'exporters/postgres/rewrite.test.js',
-  'end-to-end/database-troubles.test.js',
-  'extensions/postgres/embedded/cluster-state.test.js',
-  'extensions/postgres/embedded/containers.test.js',
   'cli/stored.test.js',
+  'extensions/console/web/tabs.test.js',
+  'extensions/postgres/embedded/server-folder.test.js',
+  'extensions/console/web/unavailable.test.js',
+  'cli/objects-reading.test.js',
+  'extensions/console/web/live.test.js',
+  'extensions/postgres/embedded/server.test.js',
+  'extensions/postgres/commit.test.js',
+  'end-to-end/objects-console.test.js',
   'client/process-end.test.js',
-  'end-to-end/database-unavailable.test.js',
-  'component/process-lock.test.js',
+  'archive/compaction/compact.test.js',
+  'exporters/objects/objects.test.js',
+  'receivers/otlp/hardening.test.js',
   'cli/main.test.js',
+  'end-to-end/database-unavailable.test.js',
+  'cli/lost-files.test.js',
+  'extensions/postgres/reader.test.js',
+  'end-to-end/database-troubles.test.js',
+  'archive/unknown-files.test.js',
+  'extensions/postgres/contents.test.js',
+  'extensions/postgres/duplicates.test.js',
+  'exporters/postgres/rewrite.test.js',
+  'exporters/postgres/retention.test.js',
+  'cli/archived.test.js',
+  'cli/move.test.js',
 ];
 
-/** Two files more than there are processors, because many files wait for a server or a timer. */
-const JOBS = String(Math.min(availableParallelism() + 2, 8));
+/** More files than there are processors, because many files wait for a server or a timer. */
+const JOBS = String(Math.min(availableParallelism() * 3, 8));
 
 /** What the compiled files with long tests import, and the variable that adds these tests. */
 const LONG_IMPORT = '/support/long.js';
@@ -71,9 +85,9 @@ function readArguments() {
 function filesOf(names) {
   if (names.length > 0) return [...new Set(names.flatMap(named))];
   const all = named('dist/test');
-  const waiting = WAITING.map((path) => join('dist/test', path));
-  for (const path of waiting) if (!all.includes(path)) fail(`${path} is named in scripts/test.js and does not exist`);
-  return [...waiting, ...all.filter((path) => !waiting.includes(path))];
+  const longest = LONGEST.map((path) => join('dist/test', path));
+  for (const path of longest) if (!all.includes(path)) fail(`${path} is named in scripts/test.js and does not exist`);
+  return [...longest, ...all.filter((path) => !longest.includes(path))];
 }
 
 function hasLongTests(path) {
@@ -110,9 +124,8 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   });
 }
 
-async function work(worker) {
-  const next = () => (worker === 0 ? files.shift() : files.pop());
-  for (let path = next(); path !== undefined && !interrupted; path = next()) {
+async function work() {
+  for (let path = files.shift(); path !== undefined && !interrupted; path = files.shift()) {
     report.started(path);
     const file = runTestFile(path, { root, env: { ...process.env, ...run.variables, ...additions }, timeoutMs });
     running.add(file);
@@ -121,7 +134,7 @@ async function work(worker) {
   }
 }
 
-await Promise.all(Array.from({ length: jobs }, (_, worker) => work(worker)));
+await Promise.all(Array.from({ length: jobs }, work));
 await run.close();
 report.summary();
 process.stdout.write(`\ntests: ${report.passed} passed, ${report.failed} failed\n`);

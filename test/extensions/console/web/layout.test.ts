@@ -7,11 +7,14 @@ import t, { type Test } from 'tap';
 import { makeDemo } from '../../../../src/cli/demo-application.ts';
 import { findChromium, launchChromium } from '../../../support/browser.ts';
 import { startConsole } from '../../../support/console.ts';
+import { isLong } from '../../../support/long.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
 import { hostileTrace } from './hostile-trace.ts';
 
 const WHOLE_MS = 6 * PATIENCE_MS;
 const WIDTHS = [360, 800, 1440];
+/** The widths at which the room around controls is measured, which takes most of the time: a phone has least. */
+const TARGET_WIDTHS = isLong ? WIDTHS : WIDTHS.slice(0, 1);
 const HEIGHT = 820;
 const BY = { id: null, name: 'a test' };
 const CONVERSATION = '"><img src=x onerror=alert(1)>';
@@ -136,7 +139,7 @@ async function checkPage(t: Test, page: Page, what: string): Promise<void> {
     // Charts and lists are drawn again in the frames after a change of size.
     await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
     t.same(await page.evaluate(BEYOND), [], `${what}, ${width} pixels`);
-    t.same(await page.evaluate(SMALL), [], `${what}, ${width} pixels: targets`);
+    if (TARGET_WIDTHS.includes(width)) t.same(await page.evaluate(SMALL), [], `${what}, ${width} pixels: targets`);
   }
 }
 
