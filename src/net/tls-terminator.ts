@@ -8,9 +8,10 @@ import type { Host } from '../component/component.ts';
 import { UserError } from '../errors.ts';
 import { type Certificates, readCertificates, type TlsMaterial } from './certificates.ts';
 import { addressOf } from './address-of.ts';
+import { HandshakePacing } from './handshake-pacing.ts';
 import type { TlsOptions } from './tls-options.ts';
 
-/** The time limit of a handshake. */
+/** The time limit of a handshake, and of the wait for its first message. */
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 
 export interface Protocol {
@@ -31,6 +32,7 @@ export class TlsTerminator {
   #timer: NodeJS.Timeout | null = null;
   /** Connections before the end of their handshake, by the address of the client. */
   readonly #handshaking = new Map<string, Socket>();
+  readonly #pacing = new HandshakePacing(HANDSHAKE_TIMEOUT_MS);
   /** The faults that were logged last, so that a fault is logged once and not at every check. */
   #logged = '';
 
@@ -55,7 +57,8 @@ export class TlsTerminator {
   accept(connection: Socket): void {
     // TLS does not use half-closed connections.
     connection.allowHalfOpen = false;
-    if (this.#server === null) {
+    const server = this.#server;
+    if (server === null) {
       connection.destroy();
       return;
     }
@@ -64,7 +67,7 @@ export class TlsTerminator {
       this.#handshaking.set(peer, connection);
       connection.once('close', () => this.#handshaking.delete(peer));
     }
-    this.#server.emit('connection', connection);
+    this.#pacing.add(connection, () => server.emit('connection', connection));
   }
 
   stop(): void {
@@ -87,6 +90,7 @@ export class TlsTerminator {
       const peer = peerOf(connection);
       const accepted = peer === null ? undefined : this.#handshaking.get(peer);
       if (peer !== null) this.#handshaking.delete(peer);
+      if (accepted !== undefined) this.#pacing.end(accepted);
       this.#protocol.secured(connection, accepted ?? null);
     });
     server.on('tlsClientError', (error, connection) => {
