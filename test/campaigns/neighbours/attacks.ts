@@ -106,7 +106,8 @@ function http2(frames: (stream: number) => readonly Buffer[], ...first: readonly
   return ({ grpc }) => {
     const run = (): void => {
       const raw = new RawHttp2(`127.0.0.1:${grpc}`);
-      let stream = 1;
+      // The `first` frames may have used stream 1.
+      let stream = 3;
       raw.send(...first);
       const pump = (): void => {
         for (let count = 0; count < 200; count++, stream += 2) raw.send(...frames(stream));
@@ -188,6 +189,12 @@ const headerBomb = Buffer.concat([
   headerBlock([['x', 'v'.repeat(3900)]]).subarray(1),
   Buffer.alloc(4000, 0xbe),
 ]);
+/** A call that is admitted: the peer is not an unknown client then. */
+const admittedCall: readonly Buffer[] = [
+  frame(FRAME.settings, ACK, 0),
+  frame(FRAME.headers, END_HEADERS, 1, GRPC_HEADERS(HOSTILE_KEY)),
+  frame(FRAME.data, END_STREAM, 1, EMPTY_MESSAGE),
+];
 const INCREMENT = Buffer.from([0, 0, 0, 1]);
 const PRIORITY = Buffer.from([0, 0, 0, 0, 1]);
 
@@ -235,6 +242,18 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
     frame(FRAME.headers, 0, 1, headerBlock([[':method', 'POST']])),
   ),
   'grpc header bombs': http2((stream) => [frame(FRAME.headers, END_HEADERS | END_STREAM, stream, headerBomb)]),
+  'grpc header bombs with a key': http2(
+    (stream) => [frame(FRAME.headers, END_HEADERS | END_STREAM, stream, headerBomb)],
+    ...admittedCall,
+  ),
+  'grpc priorities with a key': http2((stream) => [frame(FRAME.priority, 0, stream, PRIORITY)], ...admittedCall),
+  'grpc settings with a key': http2(() => [frame(FRAME.settings, 0, 0)], ...admittedCall),
+  'grpc unknown frames with a key': http2((stream) => [frame(0xfa, 0, stream, PRIORITY)], ...admittedCall),
+  'grpc empty data with a key': http2(
+    () => [frame(FRAME.data, 0, 3)],
+    ...admittedCall,
+    frame(FRAME.headers, END_HEADERS, 3, GRPC_HEADERS(HOSTILE_KEY)),
+  ),
   'grpc window updates': http2(() => [frame(FRAME.window, 0, 0, INCREMENT)]),
   'grpc priorities': http2((stream) => [frame(FRAME.priority, 0, stream, PRIORITY)]),
   'grpc unknown frames': http2((stream) => [frame(0xfa, 0, stream, PRIORITY)]),
