@@ -3,8 +3,8 @@
  * event loop, 64 KiB each, and gives every call in these bytes at once: thousands, whose answers take seconds. Here a
  * connection serves few calls in an iteration. The rest waits, and the connection is not read further until it is
  * served. Connections without an accepted call, and those whose calls are all refused, share a limited rate, and one of
- * them is read in an iteration. Frames that begin no call count for that rate by their bytes: node:http2 gives no event
- * for them.
+ * them is read in an iteration. Frames that are no part of a message count for that rate by their bytes: node:http2
+ * gives no event for them. A connection with many of them for its accepted calls gets the limited rate too.
  */
 import type { Duplex } from 'node:stream';
 
@@ -15,10 +15,15 @@ const MOST_REFUSED = 64;
 /** The work of all connections with the limited rate in a tick: calls that begin, calls that are served, and reads. */
 const RATED_UNITS = 16;
 const TICK_MS = 10;
-/** So many bytes that begin no call are a unit of work. */
+/** So many bytes that are no part of a message are a unit of work. */
 const UNIT_BYTES = 8192;
-/** The interval in which silent connections are checked for bytes. */
-const SILENT_MS = 100;
+/** After this many such bytes beyond those of its accepted calls, a connection gets the limited rate. */
+const MOST_OVERHEAD_BYTES = 65_536;
+/** An accepted call may need this many of them. Its headers usually take some hundred. */
+const CALL_BYTES = 16_384;
+/** The interval in which connections are checked for such bytes, and the one while none has sent any. */
+const CHECK_MS = 100;
+const IDLE_CHECK_MS = 1000;
 
 /** What reads the connection for node:http2. The types of Node do not have it. */
 interface Handle {
@@ -33,9 +38,9 @@ export class CallPacing {
   readonly #stopped: PacedCalls[] = [];
   /** Those with the limited rate. */
   readonly #rated: PacedCalls[] = [];
-  /** Those with the limited rate that are read, and have sent little. */
-  readonly #silent = new Set<PacedCalls>();
-  #silentTimer: NodeJS.Timeout | null = null;
+  /** Those that are read. */
+  readonly #read = new Set<PacedCalls>();
+  #checkTimer: NodeJS.Timeout | null = null;
   /** Below zero when calls began before they could be counted. */
   #units = RATED_UNITS;
   #countedMs = performance.now();
@@ -64,28 +69,36 @@ export class CallPacing {
     this.#units -= units;
   }
 
-  /** Charges what the connection, which has the limited rate, sends without a call, and stops it then. */
+  /** Checks what the connection sends besides messages, now and later, until it is stopped. */
   watch(calls: PacedCalls): void {
+    this.#read.add(calls);
     setImmediate(() => this.#check(calls));
+    this.#checkLater(CHECK_MS);
   }
 
-  #check(calls: PacedCalls): void {
-    if (calls.isClosed || !calls.isReading || !calls.isRated || calls.isKnown) {
-      this.#silent.delete(calls);
-      return;
+  #checkLater(milliseconds: number): void {
+    this.#checkTimer ??= setTimeout(() => {
+      this.#checkTimer = null;
+      let isIdle = true;
+      for (const calls of [...this.#read]) if (this.#check(calls)) isIdle = false;
+      if (this.#read.size > 0) this.#checkLater(isIdle ? IDLE_CHECK_MS : CHECK_MS);
+    }, milliseconds).unref();
+  }
+
+  /** Whether it has sent something. Stops it when that is work for the limited rate. */
+  #check(calls: PacedCalls): boolean {
+    if (calls.isClosed || !calls.isReading) {
+      this.#read.delete(calls);
+      return false;
     }
-    const units = Math.floor(calls.takeBytes() / UNIT_BYTES);
+    const hasSent = calls.countBytes();
+    const units = calls.isRated ? calls.takeUnits() : 0;
     if (units > 0) {
-      this.#silent.delete(calls);
+      this.#read.delete(calls);
       this.charge(units);
       calls.stop();
-      return;
     }
-    this.#silent.add(calls);
-    this.#silentTimer ??= setTimeout(() => {
-      this.#silentTimer = null;
-      for (const each of [...this.#silent]) this.#check(each);
-    }, SILENT_MS).unref();
+    return hasSent;
   }
 
   #schedule(): void {
@@ -146,9 +159,9 @@ export class PacedCalls {
   #refused = 0;
   /** Whether a call was not refused. */
   #isProven = false;
-  /** Whether a call had a valid key. */
-  #isAdmitted = false;
-  #bytes = 0;
+  #bytesRead = 0;
+  /** Bytes that were read and are no part of a message, without those that were charged. */
+  #overhead = 0;
 
   constructor(connection: Duplex, pacing: CallPacing) {
     this.#connection = connection;
@@ -169,21 +182,25 @@ export class PacedCalls {
     return !this.#isStopped;
   }
 
-  /** Whether a call was admitted, and its calls are not refused: a large message may be on the way. */
-  get isKnown(): boolean {
-    return this.#isAdmitted && this.#refused < MOST_REFUSED;
+  /** Counts the bytes that were read since the last call. Returns whether there were any. */
+  countBytes(): boolean {
+    const before = this.#bytesRead;
+    this.#bytesRead = this.#connection._handle?.bytesRead ?? before;
+    this.#overhead += this.#bytesRead - before;
+    if (this.#overhead >= MOST_OVERHEAD_BYTES) this.#isProven = false;
+    return this.#bytesRead > before;
   }
 
-  /** The bytes that were read since the last call. */
-  takeBytes(): number {
-    const before = this.#bytes;
-    this.#bytes = this.#connection._handle?.bytesRead ?? 0;
-    return this.#bytes - before;
+  /** The work of the bytes that are no part of a message. Must be charged. */
+  takeUnits(): number {
+    const units = Math.max(0, Math.floor(this.#overhead / UNIT_BYTES));
+    this.#overhead -= units * UNIT_BYTES;
+    return units;
   }
 
-  /** A call has a valid key. */
-  admitted(): void {
-    this.#isAdmitted = true;
+  /** Bytes of the message of an admitted call have arrived. */
+  received(bytes: number): void {
+    this.#overhead -= bytes;
   }
 
   /** Serves a call, now or later. */
@@ -205,7 +222,9 @@ export class PacedCalls {
   /** A call was answered. `isRefused`: it was refused for a reason of the client. */
   end(isRefused: boolean): void {
     this.#refused = isRefused ? this.#refused + 1 : 0;
-    if (!isRefused) this.#isProven = true;
+    if (isRefused) return;
+    this.#isProven = true;
+    if (this.#overhead > 0) this.#overhead = Math.max(0, this.#overhead - CALL_BYTES);
   }
 
   /** Serves at most `limit` waiting calls, and reads on when none is left. Returns their number. */
@@ -217,7 +236,7 @@ export class PacedCalls {
     } else {
       this.#isStopped = false;
       this.#connection._handle?.readStart();
-      if (this.isRated && !this.isKnown) this.#pacing.watch(this);
+      this.#pacing.watch(this);
     }
     return serves.length;
   }

@@ -35,7 +35,13 @@ export interface CallHead {
   readonly rawHeaders: readonly string[];
 }
 
-type Admitted = (project: string) => void;
+/** The connection of a call. */
+export interface CallConnection {
+  /** A call of this project was admitted. */
+  admitted(project: string): void;
+  /** Bytes of the message of an admitted call have arrived. */
+  received(bytes: number): void;
+}
 
 export class GrpcCalls {
   readonly inFlight = new InFlight();
@@ -57,16 +63,13 @@ export class GrpcCalls {
     this.#stopping = true;
   }
 
-  /**
-   * Never rejects. `admitted` is called once the client is known. Resolves with whether the call was refused for a
-   * reason of the client.
-   */
-  async serve(stream: ServerHttp2Stream, head: CallHead, admitted: Admitted): Promise<boolean> {
+  /** Never rejects. Resolves with whether the call was refused for a reason of the client. */
+  async serve(stream: ServerHttp2Stream, head: CallHead, connection: CallConnection): Promise<boolean> {
     const { headers } = head;
     this.inFlight.begin();
     this.#reception.begin();
     try {
-      if (headers[':method'] === 'POST' && isGrpc(head)) return isOfClient(await this.#call(stream, head, admitted));
+      if (headers[':method'] === 'POST' && isGrpc(head)) return isOfClient(await this.#call(stream, head, connection));
       answerForeign(stream);
       return true;
     } catch (error) {
@@ -80,7 +83,7 @@ export class GrpcCalls {
   }
 
   /** Resolves with the refusal; null when the call was stored. */
-  async #call(stream: ServerHttp2Stream, head: CallHead, admitted: Admitted): Promise<Rejection | null> {
+  async #call(stream: ServerHttp2Stream, head: CallHead, connection: CallConnection): Promise<Rejection | null> {
     const signal = METHODS.get(head.headers[':path'] ?? '');
     const pipeline = signal === undefined ? undefined : this.#reception.pipelines.get(signal);
     if (pipeline === undefined) {
@@ -89,13 +92,13 @@ export class GrpcCalls {
       answerRefused(stream, rejection);
       return rejection;
     }
-    return this.#export(stream, head, { pipeline, admitted });
+    return this.#export(stream, head, { pipeline, connection });
   }
 
   async #export(
     stream: ServerHttp2Stream,
     { headers, rawHeaders }: CallHead,
-    { pipeline, admitted }: { readonly pipeline: Pipeline; readonly admitted: Admitted },
+    { pipeline, connection }: { readonly pipeline: Pipeline; readonly connection: CallConnection },
   ): Promise<Rejection | null> {
     const started = performance.now();
     const { signal } = pipeline;
@@ -107,7 +110,8 @@ export class GrpcCalls {
       requireOneKey(rawHeaders);
       const { authorization } = headers;
       admission = await pipeline.admit({ signal, transport: 'grpc', authorization });
-      admitted(admission.project);
+      connection.admitted(admission.project);
+      stream.on('data', ({ length }: Buffer) => connection.received(length));
       reservation = this.#budget.open(admission.project);
       const acceptance = await admission.deliver(await this.#read(stream, headers, signal, reservation));
       answerAccepted(stream, signal, acceptance);

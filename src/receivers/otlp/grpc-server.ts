@@ -19,17 +19,13 @@ import { OpenConnections } from '../../net/open-connections.ts';
 import { addressOf } from '../../net/address-of.ts';
 import { ForeignClients } from './foreign-clients.ts';
 import type { GrpcCalls } from './grpc-calls.ts';
-import { firstStreams, GrpcSession, type SessionMark } from './grpc-session.ts';
+import { ADMITTED_WINDOW_BYTES, firstStreams, GrpcSession, type SessionMark } from './grpc-session.ts';
 import type { GrpcOptions } from './grpc-options.ts';
 import { connectionLimit, listenRequest } from './listen-options.ts';
 import { type Protocol, TlsTerminator } from '../../net/tls-terminator.ts';
 
 type StreamArguments = [ServerHttp2Stream, IncomingHttpHeaders, number, readonly string[]];
 
-/** The flow-control window of a connection before its first call is admitted. */
-const UNKNOWN_CLIENT_WINDOW_BYTES = 65_535;
-/** The window afterwards, for a good rate with a long round-trip time. */
-const WINDOW_BYTES = 1_048_576;
 /** The limit in megabytes of node:http2 for one connection's headers and frames. */
 const SESSION_MEMORY_MB = 10;
 /** Connections whose reading node:http2 has stopped for good are read on in this interval. */
@@ -119,7 +115,7 @@ export class GrpcServer implements Component, ConnectionHandler {
       settings: {
         maxConcurrentStreams: firstStreams(this.#options.max_concurrent_streams),
         maxHeaderListSize: this.#options.max_header_size,
-        initialWindowSize: WINDOW_BYTES,
+        initialWindowSize: ADMITTED_WINDOW_BYTES,
       },
     });
     server.on('session', (session) => this.#adopt(session));
@@ -130,11 +126,7 @@ export class GrpcServer implements Component, ConnectionHandler {
       stream.on('error', () => undefined);
       const session = stream.session as ServerHttp2Session | undefined;
       const known = session === undefined ? undefined : this.#sessions.get(session);
-      const admitted = (project: string): void => {
-        known?.admitted(project);
-        enlargeWindow(stream);
-      };
-      known?.begin(stream, () => this.#calls.serve(stream, { headers, rawHeaders }, admitted));
+      known?.begin(stream, () => this.#calls.serve(stream, { headers, rawHeaders }, known));
     });
     // node:http2 closes connections that are not HTTP/2. Without a listener an error would end the process.
     server.on('sessionError', () => undefined);
@@ -157,14 +149,4 @@ export class GrpcServer implements Component, ConnectionHandler {
     });
     session.on('close', () => this.#sessions.delete(session));
   }
-}
-
-/** Enlarges the window of a connection whose client has a valid key. */
-function enlargeWindow({ session }: ServerHttp2Stream): void {
-  if (
-    session !== undefined &&
-    !session.destroyed &&
-    (session.state.effectiveLocalWindowSize ?? 0) <= UNKNOWN_CLIENT_WINDOW_BYTES
-  )
-    session.setLocalWindowSize(WINDOW_BYTES);
 }

@@ -6,6 +6,7 @@ import { CallPacing, PacedCalls } from '../../../src/receivers/otlp/call-pacing.
 const MOST_CALLS = 64;
 const RATED_UNITS = 16;
 const TICK_MS = 10;
+const MIB = 1_048_576;
 const nextIteration = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** A connection that notes when its reading stops and starts, and counts the served calls. */
@@ -162,19 +163,41 @@ t.test('connections with refused calls only share a rate, until a call is stored
   t.equal(first.take(), 1, 'after a stored call it is not limited');
 });
 
-t.test('bytes that begin no call count for the rate, until a call is admitted', async (t) => {
+t.test('bytes that are no part of a message count for the rate', async (t) => {
   const pacing = new CallPacing();
   const [hostile, other] = [openNew(pacing), openNew(pacing)];
   while (hostile.seen.length < 2) await nextIteration();
-  hostile.read(2 * 1048576);
+  hostile.read(2 * MIB);
   while (hostile.seen.length < 3) await nextIteration();
   t.equal(hostile.seen[2], 'stop');
   const started = performance.now();
   while (hostile.seen.length < 4) await nextIteration();
   t.ok(performance.now() - started > 10 * TICK_MS, 'it is read again when the work has been paid for');
-  other.calls.admitted();
-  other.read(2 * 1048576);
-  const before = other.seen.length;
+  while (other.seen.length < 2) await nextIteration();
+  other.read(2 * MIB);
+  other.calls.received(2 * MIB);
   for (let count = 0; count < 10; count++) await nextIteration();
-  t.equal(other.seen.length, before, 'a message with a valid key is read on');
+  t.same(other.seen, ['stop', 'start'], 'a message with a valid key is read on');
+});
+
+t.test('a connection with accepted calls has the limited rate when it sends too much beside them', async (t) => {
+  const pacing = new CallPacing();
+  const connection = await openConnection(pacing);
+  for (let call = 0; call < 100; call++) {
+    connection.read(300 + MIB);
+    connection.calls.received(MIB);
+    connection.calls.end(false);
+  }
+  await nextIteration();
+  connection.begin(1);
+  t.same([connection.take(), connection.seen], [1, []], 'headers and messages of accepted calls are no such bytes');
+  connection.read(MIB);
+  while (connection.seen.length === 0) await nextIteration();
+  connection.begin(2);
+  t.same([connection.take(), connection.seen], [0, ['stop']]);
+  while (connection.seen.length < 2) await nextIteration();
+  t.equal(connection.take(), 2);
+  connection.calls.end(false);
+  connection.begin(MOST_CALLS);
+  t.equal(connection.take(), MOST_CALLS, 'after a stored call it is not limited');
 });

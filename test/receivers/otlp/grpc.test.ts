@@ -279,18 +279,18 @@ t.test('a key is refused before the message is sent, and a message has a time li
 });
 
 t.test('the number of concurrent calls of a connection is limited', async (t) => {
-  const { daemon } = await start(t, withGrpc(', max_concurrent_streams: 7'));
+  const { daemon } = await start(t, withGrpc(', max_concurrent_streams: 3'));
   const session = await connectRaw(t, daemon);
-  t.equal(session.remoteSettings.maxConcurrentStreams, 7);
+  t.equal(session.remoteSettings.maxConcurrentStreams, 3);
 });
 
 t.test('before its first admitted call a connection may begin fewer calls', async (t) => {
   const { daemon } = await start(t);
   const session = await connectRaw(t, daemon);
-  t.equal(session.remoteSettings.maxConcurrentStreams, 16);
+  t.equal(session.remoteSettings.maxConcurrentStreams, 4);
   const changed = once(session, 'remoteSettings');
   t.match(await exchange(session, { authorization: 'Bearer unknown-0123456789' }, null), { 'grpc-status': '16' });
-  t.equal(session.remoteSettings.maxConcurrentStreams, 16);
+  t.equal(session.remoteSettings.maxConcurrentStreams, 4);
   t.match(await exchange(session, {}, framed(traceBody())), { 'grpc-status': '0' });
   await changed;
   t.equal(session.remoteSettings.maxConcurrentStreams, 100);
