@@ -94,7 +94,10 @@ export class FileOpening {
     const { path, files, logger, rotated, now } = this.#parts;
     const aside = await rotated.freeForeignName(now());
     await files.rename(path, aside);
-    logger.warn({ path, aside }, 'the file does not end with a line of telemetry: it is renamed and a new one is begun');
+    logger.warn(
+      { path, aside },
+      'the file does not end with a line of telemetry: it is renamed and a new one is begun',
+    );
   }
 
   /** A new name is durable only after its folder is synced. */
