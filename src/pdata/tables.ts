@@ -181,7 +181,14 @@ export class Tables {
     return { offset, length, flags: this.kernels.classifyText(offset, length) };
   }
 
-  /** The same for texts of any length. */
+  /** Sets the columns that are the same for every row of the request. */
+  stamp(project: TextRef, receivedAt: bigint): void {
+    this.setHeader(layout.HEADER_PROJECT_OFFSET, project.offset);
+    this.setHeader(layout.HEADER_PROJECT_LENGTH, project.length);
+    this.memory.i64[(layout.HEADER_BASE + layout.HEADER_RECEIVED_AT) >>> 3] = receivedAt;
+  }
+
+  /** The same as `scratch` for texts of any length. */
   *scratchInSteps(text: string): Steps<TextRef | null> {
     if (text.length <= LONG_TEXT) return this.scratch(text);
     const length = Buffer.byteLength(text);

@@ -12,13 +12,7 @@ import { Rejection } from '../errors.ts';
 import type { Claim } from '../component/capabilities/ledger.ts';
 import type { Batch } from '../pdata/batch.ts';
 import { Context, type RequestInfo, type Signal } from '../pdata/context.ts';
-import {
-  HEADER_BASE,
-  HEADER_PROJECT_LENGTH,
-  HEADER_PROJECT_OFFSET,
-  HEADER_RECEIVED_AT,
-  INPUT_CAPACITY,
-} from '../pdata/layout.ts';
+import { INPUT_CAPACITY } from '../pdata/layout.ts';
 import type { Steps } from '../pdata/steps.ts';
 import { type Intake, TooManyAtOnce } from '../pdata/index-body.ts';
 import type { AdmissionControl } from './admission.ts';
@@ -255,13 +249,10 @@ export class SignalPipeline implements Pipeline {
     }
   }
 
-  /** The columns that are the same for every row of the request. */
   #stamp(batch: Batch): void {
     const project = batch.tables.scratch(batch.context.project.name);
     if (project === null) throw new Error('scratch is full');
-    batch.tables.setHeader(HEADER_PROJECT_OFFSET, project.offset);
-    batch.tables.setHeader(HEADER_PROJECT_LENGTH, project.length);
-    batch.tables.memory.i64[(HEADER_BASE + HEADER_RECEIVED_AT) >>> 3] = BigInt(this.#parts.now()) * MICROSECONDS;
+    batch.tables.stamp(project, BigInt(this.#parts.now()) * MICROSECONDS);
   }
 }
 

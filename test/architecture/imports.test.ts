@@ -157,16 +157,16 @@ t.test('the test of circles finds one', async (t) => {
   t.same(circlesOf(imports), ['b -> c -> b']);
 });
 
-/** Modules outside pdata that still compute addresses. */
-const WITH_ADDRESSES: readonly string[] = ['service/pipeline.ts'];
-
 t.test('only pdata computes addresses of the tables', async (t) => {
   const wrong = modules.filter(
     ({ path, source }) =>
       partOf(path) !== 'pdata' &&
       /\b[A-Z0-9_]+_(?:BASE|STRIDE)\b/u.test(source.getFullText().replace(/\/\*.*?\*\//gsu, '')),
   );
-  t.same(wrong.map(({ path }) => path).sort(), WITH_ADDRESSES);
+  t.same(
+    wrong.map(({ path }) => path),
+    [],
+  );
 });
 
 t.test('components do not import their siblings', async (t) => {

@@ -5,7 +5,6 @@ import type { Processor } from '../../src/component/processor.ts';
 import { Rejection } from '../../src/errors.ts';
 import { ChunkPool } from '../../src/pdata/chunk-pool.ts';
 import { Context, type Encoding, type Signal } from '../../src/pdata/context.ts';
-import { HEADER_PROJECT_LENGTH, HEADER_PROJECT_OFFSET } from '../../src/pdata/layout.ts';
 import { finish } from '../../src/pdata/steps.ts';
 import { encodeRows, type RowFormat } from '../../src/pdata/encode-rows.ts';
 import { Intake } from '../../src/pdata/index-body.ts';
@@ -106,9 +105,7 @@ export class MeasuredPass {
           const steps = processor.process?.(batch);
           if (steps !== undefined) finish(steps);
         });
-      const project = batch.tables.constant('demo');
-      batch.tables.setHeader(HEADER_PROJECT_OFFSET, project.offset);
-      batch.tables.setHeader(HEADER_PROJECT_LENGTH, project.length);
+      batch.tables.stamp(batch.tables.constant('demo'), 0n);
       for (const format of FORMATS) timed(format, () => encodeRows(batch, format, this.#pool).release());
       return { stages, outcome: 'ok' };
     } catch (error) {

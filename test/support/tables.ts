@@ -11,12 +11,6 @@ import {
   TABLE_COLUMNS,
 } from '../../src/pdata/columns.ts';
 import { Context, SIGNALS as SIGNAL_NAMES, type Signal as SignalName } from '../../src/pdata/context.ts';
-import {
-  HEADER_BASE,
-  HEADER_PROJECT_LENGTH,
-  HEADER_PROJECT_OFFSET,
-  HEADER_RECEIVED_AT,
-} from '../../src/pdata/layout.ts';
 import { type EncodedRows, encodeRows } from '../../src/pdata/encode-rows.ts';
 import { Intake } from '../../src/pdata/index-body.ts';
 import { type CopyTuple, readTuples, resolveTuples } from './copy-tuples.ts';
@@ -58,10 +52,7 @@ export class TestTables {
       ? Buffer.from(message['json'] as string)
       : encodeProtobuf(this.#protos.requests[signal], message as Message);
     const batch = this.intake.index(name, isJson ? 'json' : 'protobuf', body, context);
-    const project = batch.tables.constant(PROJECT);
-    batch.tables.setHeader(HEADER_PROJECT_OFFSET, project.offset);
-    batch.tables.setHeader(HEADER_PROJECT_LENGTH, project.length);
-    batch.tables.memory.i64[(HEADER_BASE + HEADER_RECEIVED_AT) >>> 3] = RECEIVED_AT_MICROSECONDS;
+    batch.tables.stamp(batch.tables.constant(PROJECT), RECEIVED_AT_MICROSECONDS);
     return batch;
   }
 
