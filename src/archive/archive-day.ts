@@ -10,19 +10,10 @@ import { UserError } from '../errors.ts';
 import { DamagedFile, fetchPublished, readFile, requireEqual } from './archived-file.ts';
 import { type Duck, quoted } from './duckdb.ts';
 import { differences, figuresIn, figuresOf } from './figures.ts';
-import { conditionOf } from './lake-table.ts';
-import {
-  cancel,
-  type DayOfTable,
-  type Job,
-  keyOf,
-  type OpenDay,
-  plan,
-  publish,
-  publishedJobs,
-  seal,
-  sealWhole,
-} from './lake-jobs.ts';
+import { cancel, type Job, keyOf, plan, publish, publishedJobs } from './lake-jobs.ts';
+import { conditionOf, type DayOfTable } from './lake-table.ts';
+import type { OpenDay } from './open-days.ts';
+import { seal, sealWhole } from './seals.ts';
 import { type Extent, type FileContents, Staging } from './staging.ts';
 import { downloadObject, type ObjectStore, StoreError } from '../object-store/object-store.ts';
 

@@ -2,7 +2,8 @@
 import { IS_OF_TABLES } from '../component/archived-day.ts';
 import { UserError } from '../errors.ts';
 import { type ArchivedFile, archiveDay, type Session, type Work } from './archive-day.ts';
-import { expectedBytes, type OpenDay, openDays, type Origin } from './lake-jobs.ts';
+import type { Origin } from './lake-jobs.ts';
+import { expectedBytes, type OpenDay, openDays } from './open-days.ts';
 import { conditionOf, LAKE_TABLES } from './lake-table.ts';
 import { quoted } from './duckdb.ts';
 import { finishErasures } from './erasure.ts';

@@ -2,7 +2,8 @@
 import { UserError } from '../errors.ts';
 import { OutOfMemory } from './duckdb.ts';
 import { differences, type Figures } from './figures.ts';
-import { type DayOfTable, keyOf, type PublishedJob } from './lake-jobs.ts';
+import { keyOf, type PublishedJob } from './lake-jobs.ts';
+import type { DayOfTable } from './lake-table.ts';
 import type { FileContents, Staging } from './staging.ts';
 import { downloadObject, type ObjectStore, StoreError } from '../object-store/object-store.ts';
 

@@ -5,7 +5,8 @@
  */
 import { IS_OF_TABLES } from '../component/archived-day.ts';
 import type { ArchivedFile, Work } from './archive-day.ts';
-import { daysOf, keyOf, listPartitions } from './lake-jobs.ts';
+import { keyOf } from './lake-jobs.ts';
+import { daysOf, listPartitions } from './open-days.ts';
 import { LAKE_TABLES, type LakeTable } from './lake-table.ts';
 import { deleteRemoved } from './removed-files.ts';
 

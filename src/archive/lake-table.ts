@@ -34,6 +34,12 @@ export interface LakeTable {
   readonly hasUsage: boolean;
 }
 
+export interface DayOfTable {
+  readonly table: LakeTable;
+  /** YYYY-MM-DD */
+  readonly day: string;
+}
+
 const NS_PER_MS = 1_000_000n;
 export const DAY_MS = 86_400_000;
 

@@ -18,15 +18,9 @@ import { fetchPublished, requireEqual } from './archived-file.ts';
 import { finishErasures } from './erasure.ts';
 import { literal, quoted } from './duckdb.ts';
 import { figuresIn, figuresOf } from './figures.ts';
-import {
-  countComplete,
-  listPartitions,
-  openDays,
-  type PublishedJob,
-  publishedJobs,
-  sealStatement,
-  withShortLock,
-} from './lake-jobs.ts';
+import { type PublishedJob, publishedJobs } from './lake-jobs.ts';
+import { listPartitions, openDays } from './open-days.ts';
+import { countComplete, sealStatement, withShortLock } from './seals.ts';
 import { conditionOf, DAY_MS, type LakeSignal, type LakeTable } from './lake-table.ts';
 import { columnNames, lakeNames, textQuery } from './reading/text-rows.ts';
 import { Staging } from './staging.ts';

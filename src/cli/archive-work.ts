@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ArchivedFile, Session, Step, Work } from '../archive/archive-day.ts';
 import { Duck } from '../archive/duckdb.ts';
-import type { DayOfTable } from '../archive/lake-jobs.ts';
+import type { DayOfTable } from '../archive/lake-table.ts';
 import { isAlive } from '../component/process-life.ts';
 import { COMMAND_LINE, writeAudit } from '../extensions/postgres/audit.ts';
 import { endConnection } from '../extensions/postgres/connection-end.ts';

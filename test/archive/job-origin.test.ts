@@ -1,6 +1,7 @@
 /** A file of objects in the lake does not mean that a day of the tables is archived, for any reader of the jobs. */
 import t from 'tap';
-import { openDays, plan, publishedJobs } from '../../src/archive/lake-jobs.ts';
+import { plan, publishedJobs } from '../../src/archive/lake-jobs.ts';
+import { openDays } from '../../src/archive/open-days.ts';
 import { tableOf } from '../../src/archive/lake-table.ts';
 import { archivedFiles } from '../../src/archive/reading/archived-files.ts';
 import { dropUnlessKept, unarchivedDays } from '../../src/exporters/postgres/archived-days.ts';

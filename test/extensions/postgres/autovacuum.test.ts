@@ -1,7 +1,7 @@
 /** An autovacuum that holds a table for long is cancelled by a change of the schema and by the archive. */
 import { Client } from 'pg';
 import t, { type Test } from 'tap';
-import { withShortLock } from '../../../src/archive/lake-jobs.ts';
+import { withShortLock } from '../../../src/archive/seals.ts';
 import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
 import { inTransaction } from '../../../src/extensions/postgres/transactions.ts';
 import { longTest } from '../../support/long.ts';
