@@ -1,6 +1,6 @@
 /**
- * What a set of rows is checked by: their number, the sums of tokens and cost, and a sum over the hashes of their ids,
- * which does not depend on the order. PostgreSQL and DuckDB compute it from their own rows.
+ * The figures by which two sets of rows are compared: their number, the sums of tokens and cost, and a sum over the
+ * hashes of their ids, which does not depend on the order. PostgreSQL and DuckDB compute them from their own rows.
  */
 import { type LakeTable, identityIn, quoteds } from './lake-table.ts';
 

@@ -222,7 +222,7 @@ async function makeFolder(path: string): Promise<void> {
   } catch (error) {
     if (codeOf(error) !== 'ENOENT' || dirname(path) === path) throw error;
     await makeFolder(dirname(path));
-    // Tried only once more: a parent that is a link to nothing exists, and no folder can be made in it.
+    // Tried only once more: a parent that is a link to nothing exists, but no folder can be made in it.
     await makeOneFolder(path);
   }
 }

@@ -76,7 +76,7 @@ export interface ObjectStore {
    * empty; an absent bucket is `absent`.
    */
   list(prefix: string): AsyncIterable<ListedObject>;
-  /** Keys without an object are no failure. After a rejection a part may be deleted. */
+  /** A key without an object is no failure. After a rejection some of the objects may be deleted. */
   delete(keys: readonly string[]): Promise<void>;
   /** Removes what interrupted puts left below a prefix that is empty or ends with a slash. Returns their number. */
   sweep(prefix: string, unwrittenMs: number): Promise<number>;
@@ -84,7 +84,7 @@ export interface ObjectStore {
   close(): Promise<void>;
 }
 
-/** What a put left can be removed when nothing was written to it for this time. */
+/** The rest of an interrupted put may be removed when nothing was written to it for this time. */
 export const LEFTOVER_MS = 24 * 60 * 60 * 1000;
 /** The limit of S3. Keys are ASCII. */
 const MAX_KEY_BYTES = 1024;

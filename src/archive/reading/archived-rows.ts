@@ -301,7 +301,7 @@ function rowsOf({ signal }: ArchivedFile, { columns }: Need, copy: PartialFile):
   return `(SELECT *, ${missing.map(({ name, type }) => `NULL::${type} AS ${quoted(name)}`).join(', ')} FROM ${rows})`;
 }
 
-/** Values that PostgreSQL refuses are damaged: it has written them. */
+/** PostgreSQL has written these values, so one that it refuses now is damaged. */
 async function copyValues({ query, copyIn }: LakeSession, copy: string, path: string): Promise<number> {
   await query('SAVEPOINT archived_file');
   try {

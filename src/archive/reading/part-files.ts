@@ -53,7 +53,7 @@ export async function makePartFiles(
 
 type Chunk = readonly [WaitingPart, ...WaitingPart[]];
 
-/** In the order of compaction: of spans with one key, the first one counts for both. */
+/** The order of compaction, so that the same one of several spans with one key is used. */
 function chunksOf(parts: readonly WaitingPart[]): readonly Chunk[] {
   const chunks: [WaitingPart, ...WaitingPart[]][] = [];
   let bytes = 0;

@@ -10,7 +10,7 @@ export interface Limits {
   readonly idleMs: number;
   /** The lifetime of a process. Its snapshot holds back maintenance. */
   readonly lifeMs: number;
-  /** Instead of `lifeMs` while records are in objects only, because each request adds records. */
+  /** Replaces `lifeMs` while records are in objects only, because each ingested request adds records. */
   readonly freshMs: number;
   /** How many requests wait until a process can begin, and how long. */
   readonly waiting: number;

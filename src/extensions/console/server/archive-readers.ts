@@ -12,7 +12,7 @@ import type { ArchivedDays, BytesReply, Caller, DownloadReply, Reply, RequestCon
 import { API } from './route.ts';
 import type { Match } from './router.ts';
 
-/** The commands that answer. */
+/** The commands of the processes that answer. */
 const TRACE_COMMAND = 'archived-trace';
 const CONVERSATION_COMMAND = 'archived-conversation';
 const DAYS_COMMANDS = {
@@ -25,7 +25,7 @@ const DAYS_COMMANDS = {
 export interface Loading {
   /** The arguments of the command. */
   readonly words: readonly string[];
-  /** An id, which a request has: it may have any characters, and other users of the machine see arguments. */
+  /** An id. It is sent in a request: it may have any characters, and other users of the machine see arguments. */
   readonly conversation?: string;
 }
 
@@ -120,7 +120,7 @@ export class ArchiveReaders {
   readonly #readers = new Map<string, ArchiveReader>();
   /** Processes that end after their last answer, because what they read is not current. */
   readonly #former = new Set<ArchiveReader>();
-  /** Those whose files that could not be read are in the log. */
+  /** Processes whose unreadable files were logged. */
   readonly #warned = new WeakSet<ArchiveReader>();
   /** Called when a process may begin. */
   readonly #waiting = new Set<() => void>();
@@ -174,7 +174,7 @@ export class ArchiveReaders {
     }
   }
 
-  /** Each process reads its files once. */
+  /** Warns once for each process, which reads its files once. */
   #warn(reader: ArchiveReader, { words }: Loading, leftOut: string): void {
     if (this.#warned.has(reader)) return;
     this.#warned.add(reader);
@@ -228,7 +228,7 @@ export class ArchiveReaders {
     }
   }
 
-  /** Each of them checks again for a free process. */
+  /** Lets all waiting requests check again for a free process. */
   #wake(): void {
     for (const resolve of this.#waiting) resolve();
   }

@@ -38,7 +38,7 @@ const STREAMS = new Set<Reply['kind']>(['lines', 'events', 'download']);
 /** A stream ends at most this long after the right to it was lost. */
 const RECHECK_MS = 4000;
 const HIDDEN_HEADERS = new Set(['cookie', 'authorization']);
-/** For requests without a login. */
+/** The caller of a request without a login. */
 const NO_ONE: Caller = { by: 'none', id: '', name: 'anyone', role: 'viewer', projects: [], seesContent: false };
 
 export interface RequestParts {

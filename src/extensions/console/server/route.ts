@@ -122,7 +122,7 @@ export interface ArchivedDays {
   readonly until: bigint;
   /** For usage: calls get the user, conversation or agent of spans above. For traces: content is needed. */
   readonly isDetailed: boolean;
-  /** An id, for a request for one of that kind only. It is searched on all days. */
+  /** The id of one conversation, which is searched on all days. */
   readonly conversation?: string;
 }
 
