@@ -17,11 +17,14 @@ const RATED_UNITS = 16;
 const TICK_MS = 10;
 /** So many bytes that are no part of a message are a unit of work. */
 const UNIT_BYTES = 8192;
-/** After this many such bytes beyond those of its accepted calls, a connection gets the limited rate. */
-const MOST_OVERHEAD_BYTES = 65_536;
+/**
+ * After this many such bytes beyond those of its accepted calls, a connection gets the limited rate. It is more than the
+ * flow-control window of a connection: bytes of messages count until their call is admitted.
+ */
+const MOST_OVERHEAD_BYTES = 2_097_152;
 /** An accepted call may need this many of them. Its headers usually take some hundred. */
 const CALL_BYTES = 16_384;
-/** The interval in which connections are checked for such bytes, and the one while none has sent any. */
+/** The interval in which connections are checked for such bytes, and the one while all are proven and silent. */
 const CHECK_MS = 100;
 const IDLE_CHECK_MS = 1000;
 
@@ -41,6 +44,8 @@ export class CallPacing {
   /** Those that are read. */
   readonly #read = new Set<PacedCalls>();
   #checkTimer: NodeJS.Timeout | null = null;
+  /** Whether the timer has the longer interval. */
+  #isIdle = false;
   /** Below zero when calls began before they could be counted. */
   #units = RATED_UNITS;
   #countedMs = performance.now();
@@ -48,6 +53,7 @@ export class CallPacing {
   #isScheduled = false;
   #isRatedScheduled = false;
 
+  /** The number of this iteration. */
   get iteration(): number {
     this.#schedule();
     return this.#iteration;
@@ -73,16 +79,19 @@ export class CallPacing {
   watch(calls: PacedCalls): void {
     this.#read.add(calls);
     setImmediate(() => this.#check(calls));
-    this.#checkLater(CHECK_MS);
+    if (this.#isIdle && this.#checkTimer !== null) clearTimeout(this.#checkTimer);
+    if (this.#isIdle || this.#checkTimer === null) this.#checkLater(false);
   }
 
-  #checkLater(milliseconds: number): void {
-    this.#checkTimer ??= setTimeout(() => {
+  #checkLater(isIdle: boolean): void {
+    this.#isIdle = isIdle;
+    const check = (): void => {
       this.#checkTimer = null;
-      let isIdle = true;
-      for (const calls of [...this.#read]) if (this.#check(calls)) isIdle = false;
-      if (this.#read.size > 0) this.#checkLater(isIdle ? IDLE_CHECK_MS : CHECK_MS);
-    }, milliseconds).unref();
+      let isSilent = true;
+      for (const calls of [...this.#read]) if (this.#check(calls) || calls.isRated) isSilent = false;
+      if (this.#read.size > 0) this.#checkLater(isSilent);
+    };
+    this.#checkTimer = setTimeout(check, isIdle ? IDLE_CHECK_MS : CHECK_MS).unref();
   }
 
   /** Whether it has sent something. Stops it when that is work for the limited rate. */

@@ -192,6 +192,9 @@ t.test('a connection with accepted calls has the limited rate when it sends too 
   connection.begin(1);
   t.same([connection.take(), connection.seen], [1, []], 'headers and messages of accepted calls are no such bytes');
   connection.read(MIB);
+  for (let count = 0; count < 10; count++) await nextIteration();
+  t.same(connection.seen, [], 'the window of the connection may hold messages of calls that are not admitted yet');
+  connection.read(MIB);
   while (connection.seen.length === 0) await nextIteration();
   connection.begin(2);
   t.same([connection.take(), connection.seen], [0, ['stop']]);
