@@ -146,7 +146,10 @@ t.test('every value is read back from objects, while they are published, and fro
   await scene.client.query("UPDATE sluice.parts SET received_at = now() WHERE signal <> 'spans'");
   await scene.run();
   await requireSame(t, scene, all, wanted);
-  t.match(await call(['trace', story.traceId], { folder: scene.commands }), { err: /^Read 1 archived day: / });
+  // In the first hour of a day the hours around the trace are of two days.
+  t.match(await call(['trace', story.traceId], { folder: scene.commands }), {
+    err: /^Read (1 archived day|2 archived days): /,
+  });
 });
 
 t.test('an object that is lost or damaged is left out, and named once', async (t) => {
