@@ -26,7 +26,7 @@ export interface Daemon {
 /** A file with the memory ledger, the embedded server, or an existing database. */
 export type Store = 'file' | 'embedded' | { readonly url: string };
 
-/** Of a daemon over a file. */
+/** The file of a daemon that writes one. */
 export const dataFile = (folder: string): string => join(folder, 'telemetry.ndjson');
 
 /**
@@ -38,7 +38,7 @@ export const SMALL_FILES = ['exporters.file.rotation.max_size=32MiB', 'exporters
 export interface ProcessOptions {
   /** Left out: one process on its own core. */
   readonly workers?: number;
-  /** Of the runtime. */
+  /** Arguments of the runtime. */
   readonly nodeArguments?: readonly string[];
   /** A built checkout; left out: this one. */
   readonly root?: string;

@@ -58,7 +58,7 @@ interface File {
 
 interface Size {
   readonly days: number;
-  /** Of a day. */
+  /** Spans of a day. */
   readonly spans: number;
   readonly textLength: number;
 }

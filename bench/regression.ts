@@ -24,7 +24,7 @@ import { identified } from './requests.ts';
 import { printHead, printRow } from './table.ts';
 
 const LIMIT = 1.05;
-/** Of each side of the interval. */
+/** The probability beyond each side of the interval. */
 const ERROR = 0.005;
 /** Fewer ratios have no interval of this confidence. */
 const LEAST_ROUNDS = 10;

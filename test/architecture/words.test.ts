@@ -148,10 +148,10 @@ t.test('comments are at most 120 columns wide', async (t) => {
   t.same([...new Set(wrong)], []);
 });
 
-t.test('a comment of src names its subject, instead of beginning with "Of"', async (t) => {
+t.test('a comment names its subject, instead of beginning with "Of"', async (t) => {
   const elliptic = /\/\*\*\s+(?:\*\s+)?Of\s/gu;
-  t.match('/** Of the body. */', elliptic);
-  const sources = filesOf('src').filter((path) => CODE.test(path));
+  t.match(['/**', 'Of the body. */'].join(' '), elliptic);
+  const sources = ['src', 'test', 'bench'].flatMap(filesOf).filter((path) => CODE.test(path));
   const wrong = sources.flatMap((path) => {
     const text = read(path);
     return [...text.matchAll(elliptic)].map(({ index }) => `${path}:${linesIn(text.slice(0, index)) + 1}`);

@@ -114,7 +114,7 @@ longTest('a restoration that fails leaves nothing', async (t) => {
   t.match(await restoreDay(DAY), { code: 0, out: /spans: PostgreSQL has all 20 records\nlogs: 20 records restored/u });
 });
 
-/** Of a row that waited for the default partition while its day was attached. The ledger tries again too. */
+/** The error of a row that waited for the default partition while its day was attached. The ledger tries again too. */
 const CHECK_VIOLATION = '23514';
 
 /** Records of the day arrive, one after the other, until the work has ended. Returns their number. */

@@ -75,7 +75,7 @@ const RECORDS = [
   ['conversation', 'c-', '--all'],
   ['span', spanIdOf(4), '--trace', idOf('agent').slice(0, 12)],
 ];
-/** Of each kind one, and all of them among the long tests. */
+/** One command of each kind; a long test tries all. */
 const ALL: readonly (readonly string[])[] = [RECORDS, TRACES, USAGE, LISTS, EXPORTS].flatMap((commands) =>
   isLong ? commands : commands.slice(0, commands === RECORDS ? 3 : 1),
 );

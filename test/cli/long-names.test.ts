@@ -10,7 +10,7 @@ import { postgresConfig, SERVED } from '../support/postgres-daemon.ts';
 
 t.setTimeout(120_000);
 const LENGTH = 200_000;
-/** Of one record: some texts of at most `LONGEST_NAME` characters, and its figures. */
+/** The limit of one record: some texts of at most `LONGEST_NAME` characters, and its figures. */
 const MOST_CHARACTERS = 12 * LONGEST_NAME;
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 

@@ -84,7 +84,7 @@ async function sendStory(scene: CompactionScene) {
   return { traceId, earlier, root, spanId: String((modelCall as { spanId: string }).spanId) };
 }
 
-/** Of each kind one or two, and all of them among the long tests. */
+/** One or two commands of each kind; a long test tries all. */
 const commandsOf = ({ traceId, earlier, spanId }: Awaited<ReturnType<typeof sendStory>>): Commands => [
   ['trace', traceId, '--json', '--content'],
   ['span', spanId, '--json'],

@@ -45,7 +45,7 @@ t.teardown(async () => {
 const random = new Random(SEED);
 let made = 0;
 
-/** Of few times, so that many traces begin at the same one. The first day is archived later. */
+/** One of few times, so that many traces begin at the same one. The first day is archived later. */
 const beginOf = (): number => random.below(4) * DAY_MS - DAY_MS + random.below(3) * 1000;
 
 function figures(): object {
@@ -126,7 +126,7 @@ const stored: readonly Made[] = Array.from({ length: TRACES }, () => ({
   at: beginOf(),
 }));
 
-/** Of each trace up to `most` spans, at times around its own. */
+/** Stores up to `most` spans of each trace, at times around its own. */
 async function storeRecords(most: number, times: readonly number[]): Promise<void> {
   const spans: object[] = [];
   const logs: object[] = [];

@@ -73,7 +73,7 @@ const PATHS = [
   `/projects/blog/traces/${agent}`,
   `/projects/shop/traces/${midnight}/spans`,
 ];
-/** Of the APIs of Tempo and Jaeger. The project is named by the query or the header. */
+/** Requests to the APIs of Tempo and Jaeger, which name the project in the query or the header. */
 const SHOP = { 'x-scope-orgid': 'shop' };
 const FOREIGN: readonly (readonly [path: string, headers: Readonly<Record<string, string>>])[] = [
   [`/tempo/api/traces/${agent}`, SHOP],

@@ -44,7 +44,7 @@ export interface DaemonOptions {
   /** Replaces parts of the default configuration; `{folder}` is replaced by the test's folder. */
   readonly config: string;
   readonly definitions?: readonly Definition[];
-  /** Of the configuration and of the process. */
+  /** The environment of the configuration and of the process. */
   readonly env?: Readonly<Record<string, string>>;
   readonly now?: () => number;
   readonly fatal?: (error: Error) => void;

@@ -5,7 +5,7 @@ export const FRAME = {
   ...{ data: 0, headers: 1, priority: 2, reset: 3, settings: 4, ping: 6, goaway: 7, window: 8, continuation: 9 },
 } as const;
 export const END_STREAM = 1;
-/** Of SETTINGS and PING. */
+/** A flag of SETTINGS and PING. */
 export const ACK = 1;
 export const END_HEADERS = 4;
 

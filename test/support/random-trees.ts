@@ -28,7 +28,7 @@ export function randomTree(
 }
 
 export interface NodeContents<Node> {
-  /** Of all spans and log records. */
+  /** The start of all spans and log records. */
   readonly startNs: bigint;
   attributesOf(node: Node): Readonly<Record<string, string | number>>;
 }

@@ -1,7 +1,7 @@
 /** The rows of all tables of a database as hashes, to compare two databases. */
 import pg from 'pg';
 
-/** Of each table of the schema: the number of rows, and a hash that does not depend on their order. */
+/** The number of rows of each table of the schema, and a hash that does not depend on their order. */
 export async function tableContents(url: string): Promise<Readonly<Record<string, string>>> {
   return withClient(url, async (client) => {
     const { rows: tables } = await client.query<{ name: string }>(

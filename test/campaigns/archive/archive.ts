@@ -31,7 +31,7 @@ const { acknowledged, sendTrace, ingestWhile, start, finish, measure, kill, allF
   scene;
 
 const repeatedIn = (ids: readonly string[]): number => ids.length - new Set(ids).size;
-/** Of all comparisons. */
+/** The sums over all comparisons. */
 const total = { comparisons: 0, kills: 0, lost: 0, twice: 0 };
 
 /** Each acknowledged span is somewhere, and neither the lake nor the database has one twice. */
@@ -183,7 +183,7 @@ async function requireWithout(t: Test, text: string): Promise<void> {
   if (inView.some((line) => line.includes(text))) t.fail(`${text} is in the database`);
 }
 
-/** Of each request. A request that waits for an answer takes half a minute. */
+/** The rates of faults of a request. A request that waits for an answer takes half a minute. */
 const FAULTS = { slow_down: 0.08, lost: 0.06, cut: 0.06, denied: 0.01, expired: 0.01 };
 const SILENCE = { hang: 0.004, silent: 0.004 };
 /** Every so many runs have it. */

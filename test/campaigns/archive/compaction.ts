@@ -157,7 +157,10 @@ t.test(`${KILLS} kills of the compaction`, async (t) => {
   );
 });
 
-/** Of each request. A read that is cut ends the run. A request that waits for an answer takes half a minute. */
+/**
+ * The rates of faults of a request. A read that is cut ends the run. A request that waits for an answer takes half a
+ * minute.
+ */
 const FAULTS = { slow_down: 0.08, lost: 0.06, cut: 0.01, denied: 0.002, expired: 0.002 };
 const SILENCE = { hang: 0.004, silent: 0.004 };
 /** Every so many runs have it. */

@@ -88,7 +88,7 @@ export async function startScene(
   /** The ids of the spans that were acknowledged and not removed. */
   const acknowledged = new Set<string>();
   let requests = 0;
-  /** Of the last trace that stays. */
+  /** Records of the last trace that stays. */
   let earlier: readonly object[] = [];
 
   async function sendTrace({ key = KEY, text = STAYING, traceId = newTraceId() } = {}): Promise<readonly string[]> {

@@ -17,7 +17,7 @@ const LIBRARY = process.env['SLUICE_FAKETIME'] ?? '';
 const UNPRIVILEGED = 65534;
 /** A clock begins this long before the midnight that it passes, and the midnight is passed for as long. */
 const AROUND_MS = 5_000;
-/** Of the project with a quota. */
+/** The quota of the project that has one. */
 const MONTHLY_SPANS = 3;
 const MS_PER_SECOND = 1_000;
 

@@ -18,9 +18,9 @@ class RawNumber {
 
 const START_NS = 1_790_000_000_000_000_000n;
 const MAX_ATTRIBUTES = 200_000;
-/** Of one list of attributes. A record may be larger than a body may be, but it must fit a string. */
+/** The limit of one list of attributes. A record may be larger than a body may be, but it must fit a string. */
 const MAX_RECORD_BYTES = 24 * 1024 * 1024;
-/** Of one record. Each takes some hundred bytes of memory until it is encoded. */
+/** The limit of one record. Each value takes some hundred bytes of memory until it is encoded. */
 const MAX_RECORD_VALUES = 4_000_000;
 const protos = loadProtos();
 

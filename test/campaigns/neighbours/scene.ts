@@ -15,7 +15,7 @@ export const SCOPED_KEY = 'neighbours-scoped-key-03';
 export const FREE_KEY = 'neighbours-free-key-04';
 /** Another key of the hostile project: its small requests beside the large ones. */
 export const SIBLING_KEY = 'neighbours-sibling-key-05';
-/** Of eight projects. */
+/** The keys of eight projects. */
 export const HOSTILE_KEYS = Array.from({ length: 8 }, (_, index) => `neighbours-hostile-key-1${index}`);
 /** A trace of the honest project. */
 export const OWNED_TRACE = 'a'.repeat(32);
@@ -40,7 +40,7 @@ export interface Scene {
   /** `data_dir` of the daemon. */
   readonly dataFolder: string;
   memory(): MemoryFigures;
-  /** Of the daemon, since the last call. */
+  /** Figures of the daemon since the last call. */
   figures(): Promise<DaemonFigures>;
   /** Null while it runs. */
   ended(): number | string | null;

@@ -141,9 +141,9 @@ async function run(t: Test, ...args: readonly string[]): Promise<number> {
 interface Arrived {
   readonly spans: number;
   readonly requests: readonly number[];
-  /** Of requests, those without all spans. */
+  /** Requests of which only some spans are stored. */
   readonly halves: number;
-  /** Of all other spans. */
+  /** The number of all other spans. */
   readonly stored: number;
   readonly checksum: string;
 }

@@ -17,7 +17,7 @@ import {
 t.setTimeout(180_000);
 const ROWS = 8;
 const LENGTH = 120_000;
-/** Of an answer about all rows: some thousand characters for each. */
+/** The limit of an answer about all rows: some thousand characters for each. */
 const MOST_CHARACTERS = 400_000;
 /** With 64 Ki characters of each content column of a step. */
 const MOST_WITH_CONTENT = 4_500_000;
