@@ -13,30 +13,31 @@ import { TestReport } from './test-report.js';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 /**
- * The files that take longest, the longest first: one that began late would run alone at the end. Many of them wait for
- * servers and timers, and the others use the processors meanwhile.
+ * The files that take longest begin first: one that began late would run alone at the end. The first of them starts
+ * processes of a low priority, which need processors that are not busy, so those after it mostly wait for servers and
+ * timers.
  */
 const LONGEST = [
   'end-to-end/archived-console.test.js',
-  'extensions/console/web/layout.test.js',
   'end-to-end/first-start.test.js',
-  'extensions/console/web/page.test.js',
-  'extensions/postgres/ledger.test.js',
-  'cli/stored.test.js',
-  'extensions/console/web/tabs.test.js',
   'extensions/postgres/embedded/server-folder.test.js',
+  'extensions/postgres/ledger.test.js',
+  'extensions/postgres/embedded/server.test.js',
+  'cli/stored.test.js',
+  'client/process-end.test.js',
+  'end-to-end/database-unavailable.test.js',
+  'extensions/console/web/layout.test.js',
+  'extensions/console/web/page.test.js',
+  'extensions/console/web/tabs.test.js',
   'extensions/console/web/unavailable.test.js',
   'cli/objects-reading.test.js',
   'extensions/console/web/live.test.js',
-  'extensions/postgres/embedded/server.test.js',
   'extensions/postgres/commit.test.js',
   'end-to-end/objects-console.test.js',
-  'client/process-end.test.js',
   'archive/compaction/compact.test.js',
   'exporters/objects/objects.test.js',
   'receivers/otlp/hardening.test.js',
   'cli/main.test.js',
-  'end-to-end/database-unavailable.test.js',
   'cli/lost-files.test.js',
   'extensions/postgres/reader.test.js',
   'end-to-end/database-troubles.test.js',
@@ -49,8 +50,8 @@ const LONGEST = [
   'cli/move.test.js',
 ];
 
-/** More files than there are processors, because many files wait for a server or a timer. */
-const JOBS = String(Math.min(availableParallelism() * 3, 8));
+/** Two files more than there are processors, because many files wait for a server or a timer. */
+const JOBS = String(Math.min(availableParallelism() + 2, 8));
 
 /** What the compiled files with long tests import, and the variable that adds these tests. */
 const LONG_IMPORT = '/support/long.js';
