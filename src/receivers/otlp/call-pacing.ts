@@ -18,8 +18,8 @@ const TICK_MS = 10;
 /** So many bytes that are no part of a message are a unit of work. */
 const UNIT_BYTES = 8192;
 /**
- * After this many such bytes beyond those of its accepted calls, a connection gets the limited rate. It is more than the
- * flow-control window of a connection: bytes of messages count until their call is admitted.
+ * After this many such bytes beyond those of its accepted calls, a connection gets the limited rate. It is more than
+ * the flow-control window of a connection: bytes of messages count until their call is admitted.
  */
 const MOST_OVERHEAD_BYTES = 2_097_152;
 /** An accepted call may need this many of them. Its headers usually take some hundred. */
