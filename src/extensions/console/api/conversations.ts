@@ -6,6 +6,7 @@ import { ConsoleError } from '../errors.ts';
 import type { Conditions } from '../filter/compile.ts';
 import { withUsage } from '../filter/fields.ts';
 import { Parameters } from '../filter/parameters.ts';
+import { spansOf } from '../filter/trace-spans.ts';
 import { jsonText, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
 import { reachOf, withCompleteness } from './completeness.ts';
 import { isCount, isStoredTime, isTraceId, type PartCheck, readCursor, writeCursor } from './cursor.ts';
@@ -14,7 +15,7 @@ import { allOf, conditionsOf, environmentCondition, END_NS, limitOf, rangeOf } f
 import { newestBefore } from './search-traces.ts';
 import { IS_STEP, stepJson } from './steps.ts';
 import { LONGEST_NAME, nameText, roomFor, textJson } from './texts.ts';
-import { countedUsage, linesOf, spansOf, sumsOfUsage, TRACE_JOINS, TRACE_JSON } from './trace-rows.ts';
+import { countedUsage, linesOf, sumsOfUsage, TRACE_JOINS, TRACE_JSON } from './trace-rows.ts';
 
 const DEFAULT_LIMIT = 50;
 const HIGHEST_LIMIT = 100;

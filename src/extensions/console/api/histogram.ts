@@ -1,6 +1,7 @@
 /** `GET …/traces/histogram`: how many traces began when, and what they cost or how long they took. */
 import { withUsage } from '../filter/fields.ts';
 import { Parameters } from '../filter/parameters.ts';
+import { spansOf } from '../filter/trace-spans.ts';
 import { json, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
 import { hasFilter, reachOf } from './completeness.ts';
 import {
@@ -14,7 +15,7 @@ import {
   wordOf,
 } from './question.ts';
 import type { Histogram, HistogramBucket } from './shapes.ts';
-import { spansOf, sumsOfUsage } from './trace-rows.ts';
+import { sumsOfUsage } from './trace-rows.ts';
 
 /** With conditions on spans, or with a figure of spans, only this many of the newest traces are read. */
 const SAMPLE = 5000;

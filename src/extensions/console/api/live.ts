@@ -1,11 +1,12 @@
 /** `GET …/live`: server-sent events of new and changed traces that match a filter. */
 import { withUsage } from '../filter/fields.ts';
 import { Parameters } from '../filter/parameters.ts';
+import { spansOf } from '../filter/trace-spans.ts';
 import { events, PROJECT, type RequestContext, readRoute, type ServerEvent } from '../server/route.ts';
 import type { Changes } from './live-polls.ts';
 import { allOf, conditionsOf, environmentCondition, idOf } from './question.ts';
 import { sharedStateOf } from './shared-state.ts';
-import { readTraceRows, spansOf, sumsOfUsage } from './trace-rows.ts';
+import { readTraceRows, sumsOfUsage } from './trace-rows.ts';
 
 /** The limit of one event; further traces are only counted. */
 const MAX_ITEMS = 50;

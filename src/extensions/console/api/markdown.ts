@@ -1,12 +1,13 @@
 /** `GET …/traces/{trace}/markdown`: a transcript of the trace for pasting into a model. */
 import { parseExact } from '../../../pdata/exact-json.ts';
+import { IN_TRACE } from '../filter/trace-spans.ts';
 import { setImmediate } from 'node:timers/promises';
 import { ConsoleError } from '../errors.ts';
 import { PROJECT, type RequestContext, readRoute, text } from '../server/route.ts';
 import type { StepRow, TraceRow } from './shapes.ts';
 import { COUNTED_IDS } from './spans.ts';
 import { IS_STEP, stepJson } from './steps.ts';
-import { findTrace, IN_TRACE, type StoredTrace, valuesOf } from './stored-trace.ts';
+import { findTrace, type StoredTrace, valuesOf } from './stored-trace.ts';
 import { linesOf, readTraceRows } from './trace-rows.ts';
 import { Transcript, type TranscriptStep } from './transcript.ts';
 

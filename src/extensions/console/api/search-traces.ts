@@ -2,12 +2,13 @@
  * The bounded search for traces. It reads slices of the newest traces until it has found enough, the range ends, or the
  * time for one answer is used up. The next search continues after the last slice.
  */
+import { spansOf } from '../filter/trace-spans.ts';
 import type { RequestReader } from '../server/route.ts';
 import type { Conditions } from '../filter/compile.ts';
 import { withUsage } from '../filter/fields.ts';
 import type { Parameters } from '../filter/parameters.ts';
 import { allOf, type Range } from './question.ts';
-import { readTraceRows, spansOf, sumsOfUsage } from './trace-rows.ts';
+import { readTraceRows, sumsOfUsage } from './trace-rows.ts';
 
 /** The time after which no further slice is begun. */
 const ENOUGH_MS = 1500;

@@ -1,11 +1,12 @@
 /** `GET …/traces/{trace}/spans/{span}`: everything about one span; `…/content/{field}`: a long text in pieces. */
 import { ConsoleError } from '../errors.ts';
+import { IN_TRACE } from '../filter/trace-spans.ts';
 import { json, jsonText, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
 import { isStoredTime } from './cursor.ts';
 import { integerOf, spanIdOf } from './question.ts';
 import type { ContentPiece, TextField } from './shapes.ts';
 import { COUNTED, COUNTS, NOTE } from './spans.ts';
-import { findTrace, IN_TRACE, type StoredTrace, valuesOf } from './stored-trace.ts';
+import { findTrace, type StoredTrace, valuesOf } from './stored-trace.ts';
 import { type Column, SOURCE_COLUMNS, SPAN_COLUMNS } from '../../../pdata/columns.ts';
 import { CONTENT_COLUMNS } from '../../../pdata/content-columns.ts';
 import { contentJson, textJson } from './texts.ts';

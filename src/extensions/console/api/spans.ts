@@ -4,12 +4,13 @@
  */
 import { ConsoleError } from '../errors.ts';
 import { Parameters } from '../filter/parameters.ts';
+import { IN_TRACE } from '../filter/trace-spans.ts';
 import { lines, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
 import type { ReaderRow } from '../../../component/capabilities/postgres-reader.ts';
 import { readSpanPlace } from './cursor.ts';
 import { allOf, idOf, integerOf, limitOf } from './question.ts';
 import { SPAN_COLUMNS, type SpansEnd } from './shapes.ts';
-import { findTrace, IN_TRACE, type StoredTrace, valuesOf } from './stored-trace.ts';
+import { findTrace, type StoredTrace, valuesOf } from './stored-trace.ts';
 import { nameText } from './texts.ts';
 
 const DEFAULT_LIMIT = 20_000;

@@ -1,9 +1,10 @@
 /** `GET …/traces/{trace}/steps`: model calls, tool steps and retrievals with their content, for messages. */
+import { IN_TRACE } from '../filter/trace-spans.ts';
 import { jsonText, PROJECT, readRoute } from '../server/route.ts';
 import { readSpanPlace, type SpanPlace } from './cursor.ts';
 import { limitOf } from './question.ts';
 import { COUNTED, COUNTS } from './spans.ts';
-import { findTrace, IN_TRACE, valuesOf } from './stored-trace.ts';
+import { findTrace, valuesOf } from './stored-trace.ts';
 import { contentJson, finishReasons, nameText, ROOM, roomFor } from './texts.ts';
 import { linesOf } from './trace-rows.ts';
 

@@ -31,9 +31,6 @@ export async function findTrace(context: RequestContext, id: Buffer = traceIdOf(
   };
 }
 
-/** The condition that a span `s` belongs to the trace. Its times are constants, so only its partitions are opened. */
-export const IN_TRACE = `s.project = $1::text AND s.trace_id = $2::bytea AND s.start_time_unix_nano BETWEEN $3::int8 AND $4::int8`;
-
 /** The values of `IN_TRACE`. No span lies between 1 and 0. */
 export const valuesOf = ({ project, id, firstNs, lastNs }: StoredTrace): readonly unknown[] => [
   project,

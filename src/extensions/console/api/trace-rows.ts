@@ -1,10 +1,7 @@
 /** Traces as rows of a list: the SQL that computes a row of a trace `t` and writes it as JSON. */
+import { spansOf } from '../filter/trace-spans.ts';
 import type { RequestReader } from '../server/route.ts';
 import { nameText } from './texts.ts';
-
-/** The spans of a trace `t`; its times limit the partitions. */
-export const spansOf = (alias: string): string =>
-  `${alias}.project = t.project AND ${alias}.trace_id = t.trace_id AND ${alias}.start_time_unix_nano BETWEEN t.first_ns AND t.last_ns`;
 
 /** The value of the first span that has one. `f` has its start: to sort the values of all spans takes longer. */
 const firstValue = (column: string): string =>

@@ -3,6 +3,7 @@
  * else becomes SQL; keys and values are parameters.
  */
 import { CONTENT_COLUMNS } from '../../../pdata/content-columns.ts';
+import { spansOf } from './trace-spans.ts';
 
 /** What a value of the field looks like. */
 export type FieldKind =
@@ -87,8 +88,7 @@ const own = (name: string, column: string, about: string): Field => ({
   },
 });
 
-const spansOfTrace = `FROM sluice.spans x WHERE x.project = t.project AND x.trace_id = t.trace_id
-  AND x.start_time_unix_nano BETWEEN t.first_ns AND t.last_ns`;
+const spansOfTrace = `FROM sluice.spans x WHERE ${spansOf('x')}`;
 /** A relation of one trace; the search puts the usage of all its traces in its place. */
 const USAGE_OF_TRACE = '{views}.trace_usage_of(t.project, ARRAY[t.trace_id])';
 const usageOfTrace = `FROM ${USAGE_OF_TRACE} x WHERE x.trace_id = t.trace_id`;

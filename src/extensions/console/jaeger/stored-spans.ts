@@ -2,7 +2,8 @@
 import { CONTENT_COLUMNS } from '../../../pdata/content-columns.ts';
 import { lengthOf, type StoredText, storedTextQuery } from '../../../pdata/stored-text.ts';
 import { HIDDEN, storedRows } from '../api/stored-rows.ts';
-import { IN_TRACE, type StoredTrace, valuesOf } from '../api/stored-trace.ts';
+import { type StoredTrace, valuesOf } from '../api/stored-trace.ts';
+import { IN_TRACE } from '../filter/trace-spans.ts';
 import type { RequestContext } from '../server/route.ts';
 import { JAEGER_SPANS, JaegerTrace } from './span-json.ts';
 

@@ -5,6 +5,7 @@
 import { nearest } from '../../../component/nearest.ts';
 import { type Field, FIELDS, type FieldKind } from '../filter/fields.ts';
 import { FilterError } from '../filter/filter.ts';
+import { spansOf } from '../filter/trace-spans.ts';
 
 export type Scope = 'span' | 'resource' | 'intrinsic' | 'any';
 
@@ -64,8 +65,7 @@ export const RESOURCE_COLUMNS: Readonly<Record<string, Field>> = columns('text',
 });
 
 /** A column of the root, or of the earliest span while the root is missing. */
-const ofRoot = (name: string): string => `(SELECT x.${name} FROM sluice.spans x WHERE x.project = t.project
-  AND x.trace_id = t.trace_id AND x.start_time_unix_nano BETWEEN t.first_ns AND t.last_ns
+const ofRoot = (name: string): string => `(SELECT x.${name} FROM sluice.spans x WHERE ${spansOf('x')}
   ORDER BY x.parent_span_id IS NOT NULL, x.start_time_unix_nano, x.span_id LIMIT 1)`;
 
 const OF_TRACE: Readonly<Record<string, Field>> = {

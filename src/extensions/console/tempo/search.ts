@@ -5,8 +5,9 @@ import { neededReach, wholeFrom } from '../api/completeness.ts';
 import { allOf } from '../api/question.ts';
 import type { TraceRow } from '../api/shapes.ts';
 import { nameText } from '../api/texts.ts';
-import { spansOf } from '../api/trace-rows.ts';
+
 import { Parameters } from '../filter/parameters.ts';
+import { spansOf } from '../filter/trace-spans.ts';
 import { json, type RequestContext } from '../server/route.ts';
 import type { AttributeName } from './attributes.ts';
 import { compileQuery, comparisonsOf, spanConditions, textOf } from './compile.ts';

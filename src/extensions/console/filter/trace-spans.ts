@@ -1,0 +1,13 @@
+/** The spans of a trace in SQL. */
+
+/**
+ * That a span belongs to the trace `t`. Its times limit the partitions. Until a new partition has statistics, the
+ * planner would choose the index of projects and times, and read all spans of the time of each trace: `IS TRUE` hides
+ * the project from it.
+ */
+export const spansOf = (span: string): string =>
+  `(${span}.project = t.project) IS TRUE AND ${span}.trace_id = t.trace_id AND ${span}.start_time_unix_nano BETWEEN t.first_ns AND t.last_ns`;
+
+/** The same with parameters. The times are constants, so only these partitions are opened. */
+export const IN_TRACE =
+  '(s.project = $1::text) IS TRUE AND s.trace_id = $2::bytea AND s.start_time_unix_nano BETWEEN $3::int8 AND $4::int8';
