@@ -1,15 +1,15 @@
 /**
  * Compares two built checkouts, for a nightly run: the processor time of a span in the old and in the new one. Exit
- * code 1 when the new one takes over 5 % more anywhere.
+ * code 1 when the new one takes over 5 % more anywhere, or what `--limit` says.
  *
  *   node dist/bench/regression.js OLD NEW [--only intake|file|tables] [--rounds 60] [--requests 60]
- *     [--warm-up 800]
+ *     [--warm-up 800] [--limit 1.05]
  *
  * OLD and NEW are folders of the repository after `npm run build`. `intake` is from the socket to encoded rows, `file`
  * the whole daemon into a synced file, `tables` the whole daemon with its embedded server, whose processor time counts.
  * Both sides are up at the same time and get the same number of requests alternately, in changing order, so that other
  * load affects both. Each round gives one ratio. A comparison ends when the 99 % confidence interval of the median
- * ratio is above or below 1.05, or after `--rounds`; then it is undecided, which is no failure.
+ * ratio is above or below the limit, or after `--rounds`; then it is undecided, which is no failure.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,7 +23,6 @@ import { KEY, SMALL_FILES, startDaemon } from './daemon.ts';
 import { identified } from './requests.ts';
 import { printHead, printRow } from './table.ts';
 
-const LIMIT = 1.05;
 /** The probability beyond each side of the interval. */
 const ERROR = 0.005;
 /** Fewer ratios have no interval of this confidence. */
@@ -111,11 +110,11 @@ function intervalOf(values: readonly number[]): Interval | null {
 
 type Verdict = 'slower' | 'not slower' | 'undecided';
 
-function verdictOf(ratios: readonly number[]): Verdict {
+function verdictOf(ratios: readonly number[], limit: number): Verdict {
   const interval = ratios.length < LEAST_ROUNDS ? null : intervalOf(ratios);
   if (interval === null) return 'undecided';
-  if (interval.least > LIMIT) return 'slower';
-  return interval.most < LIMIT ? 'not slower' : 'undecided';
+  if (interval.least > limit) return 'slower';
+  return interval.most < limit ? 'not slower' : 'undecided';
 }
 
 interface Load {
@@ -129,12 +128,13 @@ interface Settings {
   readonly count: number;
   /** Requests in which V8 compiles the code. */
   readonly warmUp: number;
+  readonly limit: number;
 }
 
 async function compare(
   sides: readonly [Side, Side],
   load: Load,
-  { rounds, count, warmUp }: Settings,
+  { rounds, count, warmUp, limit }: Settings,
 ): Promise<Verdict> {
   for (const side of sides) await turn(side, load.requests, warmUp);
   const times: [number[], number[]] = [[], []];
@@ -144,7 +144,7 @@ async function compare(
     const order = ratios.length % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const);
     for (const side of order) times[side].push(await turn(sides[side], load.requests, count));
     ratios.push((times[1].at(-1) ?? 0) / (times[0].at(-1) ?? 0));
-    verdict = verdictOf(ratios);
+    verdict = verdictOf(ratios, limit);
   }
   const { least, most } = intervalOf(ratios) ?? { least: Number.NaN, most: Number.NaN };
   const each = (values: readonly number[]): string => ((median(values) * 1e6) / (count * load.spans)).toFixed(2);
@@ -161,13 +161,19 @@ async function main(): Promise<void> {
       rounds: { type: 'string', default: '60' },
       requests: { type: 'string', default: '60' },
       'warm-up': { type: 'string', default: '800' },
+      limit: { type: 'string', default: '1.05' },
     },
   });
   const [old, current, ...more] = positionals.map((path) => resolve(path));
   if (old === undefined || current === undefined || more.length > 0) refuseArguments('name two folders');
   const stages = STAGES.filter((stage) => values.only === undefined || stage === values.only);
   if (stages.length === 0) refuseArguments(`--only is one of ${STAGES.join(', ')}`);
-  const settings = { rounds: Number(values.rounds), count: Number(values.requests), warmUp: Number(values['warm-up']) };
+  const settings = {
+    rounds: Number(values.rounds),
+    count: Number(values.requests),
+    warmUp: Number(values['warm-up']),
+    limit: Number(values.limit),
+  };
   const { genai, micro } = makeCorpus();
   printHead(['load', 'old µs a span', 'new µs a span', 'ratio', '99 % interval', 'rounds', 'the new one is']);
   let isSlower = false;
