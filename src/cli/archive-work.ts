@@ -22,7 +22,7 @@ export async function withArchiveSession<Result>(
   database: Database,
   work: (session: Session) => Promise<Result>,
 ): Promise<Result> {
-  const client = await database.connect();
+  const client = await database.connect({ yieldsToIngest: true });
   try {
     return await work({
       query: (text, values = []) => client.query(text, [...values]),

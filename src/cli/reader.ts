@@ -43,7 +43,7 @@ export function withReader(
   work: (reader: Reader, database: Database) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   return withDatabase(call, 'read', async (database, { config, options }) => {
-    const client = await database.connect({ statementTimeoutMs: QUESTION_TIMEOUT_MS });
+    const client = await database.connect({ statementTimeoutMs: QUESTION_TIMEOUT_MS, yieldsToIngest: true });
     try {
       await client.query('SET default_transaction_read_only = on');
       const query: Reader['query'] = async (text, values = []) => (await client.query(text, [...values])).rows;

@@ -41,6 +41,8 @@ export interface ConnectionSettings {
   readonly ready?: (client: pg.Client) => Promise<unknown>;
   /** The limit for `ready`; default: ten seconds. */
   readonly readyTimeoutMs?: number;
+  /** The process of the embedded server for it has a lower priority than those that write. */
+  readonly yieldsToIngest?: boolean;
 }
 
 export interface PoolSettings {
@@ -127,8 +129,9 @@ export class Database implements PostgresDatabase {
 
   /** A dedicated connection, after `ready`. The caller ends it. If `ready` fails, the connection is ended here. */
   async connect(settings: ConnectionSettings = {}): Promise<pg.Client> {
+    const address = this.#known();
     const client = new pg.Client({
-      ...this.#known(),
+      ...address,
       application_name: APPLICATION_NAME,
       connectionTimeoutMillis: settings.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
       keepAlive: true,
@@ -141,6 +144,7 @@ export class Database implements PostgresDatabase {
     // If the server stops answering now, the system's own timeout would be much longer.
     const limit = setTimeout(() => destroyConnection(client), settings.readyTimeoutMs ?? READY_TIMEOUT_MS);
     try {
+      if (settings.yieldsToIngest === true && isEmbedded(address)) await lowerPriority(client);
       await makeReady(client, settings.statementTimeoutMs ?? 0);
       await settings.ready?.(client);
       return client;

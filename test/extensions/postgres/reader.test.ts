@@ -56,6 +56,10 @@ t.test('the reader', async (t) => {
       return getPriority(Number(pid));
     };
     t.equal(await priorityOf(reader), 10);
+    const command = await embedded.connect({ yieldsToIngest: true });
+    const { rows: own } = await command.query('SELECT pg_backend_pid() AS pid');
+    t.equal(getPriority(own[0].pid), 10, 'that of a command');
+    await command.end();
     const { rows } = await observer.query('SELECT pg_backend_pid() AS pid');
     t.equal(await priorityOf(open()), getPriority(rows[0].pid));
   });
