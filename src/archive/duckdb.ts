@@ -77,9 +77,17 @@ export class Duck {
   }
 }
 
-/** Throws the error again, or a `UserError` if the memory did not suffice. */
+/** In messages of DuckDB and of the system. */
+const FULL = /max_temp_directory_size|No space left on device|File too large|Disk quota exceeded/u;
+
+/** Throws the error again, or a `UserError` if the memory or the folder for temporary files did not suffice. */
 export function explain(error: unknown): never {
   const message = error instanceof Error ? error.message : String(error);
+  if (FULL.test(message))
+    throw new OutOfMemory(
+      `the folder for temporary files is full: ${message.split('\n')[0]}`,
+      'Set TMPDIR to a folder with more room. What was archived before is recorded.',
+    );
   if (!message.startsWith('Out of Memory')) throw error;
   throw new OutOfMemory(
     `DuckDB needs more memory: ${message.split('\n')[0]}`,
@@ -87,6 +95,7 @@ export function explain(error: unknown): never {
   );
 }
 
+/** The memory or the folder for temporary files did not suffice. */
 export class OutOfMemory extends UserError {}
 
 /** The optional package is not installed, or is installed for another platform. */

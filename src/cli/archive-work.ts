@@ -6,11 +6,13 @@ import type { ArchivedFile, Session, Step, Work } from '../archive/archive-day.t
 import { Duck } from '../archive/duckdb.ts';
 import type { DayOfTable } from '../archive/lake-table.ts';
 import { isAlive } from '../component/process-life.ts';
+import { UserError } from '../errors.ts';
 import { COMMAND_LINE, writeAudit } from '../extensions/postgres/audit.ts';
 import { endConnection } from '../extensions/postgres/connection-end.ts';
 import type { Database } from '../extensions/postgres/database.ts';
 import { copyIn, copyOut } from '../extensions/postgres/transfer/copy.ts';
 import type { Call } from './command.ts';
+import { fileFault } from './file-fault.ts';
 import { formatBytes, formatCount } from './view/format.ts';
 import { progressLines } from './view/progress.ts';
 
@@ -67,6 +69,8 @@ export async function withArchiveWork<Result>(
     } finally {
       duck.close();
     }
+  } catch (error) {
+    return explainTemporary(error);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -82,11 +86,25 @@ export function noteExpired({ terminal }: Pick<Call, 'terminal'>, { session }: P
 }
 
 /** A temporary folder. A later run removes it when this process was killed. */
-export const makeWorkFolder = ({ pid }: NodeJS.Process): Promise<string> => mkdtemp(join(tmpdir(), `${FOLDER}${pid}-`));
+export const makeWorkFolder = ({ pid }: NodeJS.Process): Promise<string> =>
+  mkdtemp(join(tmpdir(), `${FOLDER}${pid}-`)).catch(explainTemporary);
+
+/** Codes of writes, whose errors have no path. */
+const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
+
+/** Throws the error again, or a `UserError` if it is of the folder for temporary files. */
+export function explainTemporary(error: unknown): never {
+  const { code = '', path = '' } = error as NodeJS.ErrnoException;
+  if (!FULL.has(code) && !path.startsWith(tmpdir())) throw error;
+  throw new UserError(
+    `the folder for temporary files, ${tmpdir()}, cannot be used: ${fileFault(error)}`,
+    'Set TMPDIR to another folder.',
+  );
+}
 
 /** The folders of runs that were killed, which can be as large as a day. */
 async function removeRests(host: NodeJS.Process): Promise<void> {
-  for (const name of await readdir(tmpdir())) {
+  for (const name of await readdir(tmpdir()).catch(explainTemporary)) {
     const pid = REST.exec(name)?.[1];
     if (pid === undefined || (await isAlive(host, Number(pid)))) continue;
     // A folder of another user stays.

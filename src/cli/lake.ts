@@ -25,7 +25,7 @@ import { UserError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { readViews } from '../extensions/postgres/schema-state.ts';
 import { findObjectsOptions, keyOfObject, openPlace } from './archive-place.ts';
-import { makeWorkFolder } from './archive-work.ts';
+import { explainTemporary, makeWorkFolder } from './archive-work.ts';
 import type { Call } from './command.ts';
 import type { Options } from './options.ts';
 import type { Reader } from './reader.ts';
@@ -87,6 +87,8 @@ export async function withReadableLake<Result>(
   const lake = new Lake({ call, reader, session, ...choice, hasParts }, files);
   try {
     return await work(files.length === 0 && !hasParts ? null : lake);
+  } catch (error) {
+    return explainTemporary(error);
   } finally {
     await lake.close();
     // The connection may be gone.

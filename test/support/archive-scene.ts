@@ -40,9 +40,9 @@ export interface Scene {
   untilWaiting(work: Promise<unknown>, text?: string): Promise<void>;
 }
 
-/** With the partitions of closed days. */
-export async function makeScene(t: Teardown): Promise<Scene> {
-  const { url } = await createDatabase(t, MIGRATED);
+/** With the partitions of closed days. `given`: the address of a database with the schema; left out: a new one. */
+export async function makeScene(t: Teardown, given?: string): Promise<Scene> {
+  const url = given ?? (await createDatabase(t, MIGRATED)).url;
   const openDays = async (): Promise<void> => {
     const database = new Database().use({ connectionString: url });
     const partitions = new Partitions(database);
@@ -162,7 +162,7 @@ const JSON_COLUMNS: readonly string[] = [...SPAN_COLUMNS, ...LOG_COLUMNS, ...MET
 const DOUBLES = ['latency_ms', 'time_to_first_token_ms', 'sum', 'min', 'max'];
 
 /** Doubles are written differently by the two databases, and `value` has two columns in the lake. */
-function lineOf({ value, value_int: exact, ...row }: Readonly<Record<string, unknown>>): string {
+export function lineOf({ value, value_int: exact, ...row }: Readonly<Record<string, unknown>>): string {
   const line: Record<string, unknown> = { ...row };
   for (const name of DOUBLES) if (line[name] !== null && line[name] !== undefined) line[name] = numberOf(line[name]);
   if (value !== undefined) line['value'] = numberOf(exact ?? value);
@@ -175,6 +175,7 @@ function numberOf(value: unknown): string | null {
   const text = String(value);
   if (/^-?\d{1,19}$/u.test(text)) return text;
   const number = Number(text.replace(/^(-?)inf$/iu, '$1Infinity').replace(/^nan$/iu, 'NaN'));
+  if (Object.is(number, -0)) return '-0';
   return Number.isInteger(number) ? String(BigInt(number)) : String(number);
 }
 
