@@ -5,26 +5,20 @@
  *
  *   node dist/bench/archive-memory.js [--spans 1000000] [--text 800] [--memory 512MiB,1GiB]
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { readArguments } from './arguments.ts';
 import { BenchDatabase } from './database.ts';
+import { runCommand } from './measured-command.ts';
 import { printHead, printRow } from './table.ts';
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const DAY_MS = 86_400_000;
 const AGE_DAYS = 3;
 const SPANS_OF_TRACE = 8;
 /** A prompt is hashes in hex, which do not repeat. */
 const HASH_LENGTH = 32;
 const BATCH = 20_000;
-const POLL_MS = 100;
-const KIB_PER_MIB = 1024;
 
 const FILL = `
   INSERT INTO sluice.spans (project, environment, service_name, trace_id, span_id, name, kind, status, start_time_unix_nano,
@@ -35,37 +29,6 @@ const FILL = `
     (SELECT string_agg(md5(n || '/' || each), '') FROM generate_series(1, $4::int4) each), '{"service.name": "shop"}',
     jsonb_build_object('app.request', md5(n::text)), now()
   FROM generate_series($1::int8, $2::int8) AS n`;
-
-interface Run {
-  readonly seconds: number;
-  readonly peakMib: number;
-}
-
-async function run(url: string, to: string, memory: string): Promise<Run> {
-  const args = [join(ROOT, 'bin/sluice.js'), 'archive', '--to', to, '--older-than', '1d', '--memory', memory];
-  const env = { ...process.env, DATABASE_URL: url, NO_COLOR: '1' };
-  const began = performance.now();
-  const child = spawn(process.execPath, [...args, '--config', join(ROOT, 'config/gateway.yaml')], { env });
-  let peakKib = 0;
-  const timer = setInterval(() => {
-    peakKib = Math.max(peakKib, peakOf(child.pid ?? 0));
-  }, POLL_MS);
-  const said = text(child.stderr);
-  child.stdout.resume();
-  const [code] = (await once(child, 'exit')) as [number];
-  clearInterval(timer);
-  if (code !== 0) throw new Error(`sluice archive ended with ${code}: ${await said}`);
-  return { seconds: (performance.now() - began) / 1000, peakMib: Math.round(peakKib / KIB_PER_MIB) };
-}
-
-/** In KiB; 0 when the process has ended. */
-function peakOf(pid: number): number {
-  try {
-    return Number(/^VmHWM:\s+(\d+)/mu.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
-  } catch {
-    return 0;
-  }
-}
 
 async function main(): Promise<void> {
   const { values } = readArguments(import.meta.url, {
@@ -96,7 +59,8 @@ async function main(): Promise<void> {
     console.log(`${spans.toLocaleString('en')} spans of one day, ${before} bytes each in PostgreSQL\n`);
     printHead(['--memory', 'peak of the process', 'spans a second', 'bytes a span']);
     for (const memory of values.memory.split(',')) {
-      const { seconds, peakMib } = await run(bench.url, join(folder, memory), memory);
+      const words = ['archive', '--to', join(folder, memory), '--older-than', '1d', '--memory', memory];
+      const { seconds, peakMib } = await runCommand(words, 'gateway.yaml', { env: { DATABASE_URL: bench.url } });
       const { rows } = await query(
         'SELECT sum(bytes)::float8 AS bytes, sum(records)::float8 AS records FROM sluice.lake_jobs',
       );
