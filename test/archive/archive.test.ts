@@ -10,11 +10,10 @@ import { FolderStore } from '../../src/object-store/folder-store.ts';
 import { StoreError } from '../../src/object-store/object-store.ts';
 import { UserError } from '../../src/errors.ts';
 import { sluice } from '../support/command-line.ts';
-import { startExecutable } from '../support/executable.ts';
 import { longTest } from '../support/long.ts';
 import { postgresConfig } from '../support/postgres-daemon.ts';
 import { rowOf, storeRow, storeRows } from '../support/archive-rows.ts';
-import { CLOSED_MS, DAY_MS, linesOfLake, linesOfView, makeScene, sessionOf, TABLES } from '../support/archive-scene.ts';
+import { DAY_MS, linesOfLake, linesOfView, makeScene, sessionOf, TABLES } from '../support/archive-scene.ts';
 
 t.setTimeout(300_000);
 
@@ -377,28 +376,3 @@ t.test('DuckDB reads a file again that was replaced within a second', async (t) 
     t.same(await sumOf(path), wanted[turn % 2]);
   }
 });
-
-const TELLS_PEAK = "data:text/javascript,process.on('exit',()=>console.error('peak',process.resourceUsage().maxRSS))";
-
-longTest(
-  '`--memory` limits the whole process',
-  { skip: process.platform !== 'linux' && 'the allocator of other platforms keeps more' },
-  async (t) => {
-    const large = await makeScene(t);
-    writeFileSync(join(large.folder, 'sluice.yaml'), postgresConfig({ databaseUrl: large.url }));
-    await large.query(
-      `INSERT INTO sluice.spans (project, environment, service_name, trace_id, span_id, name, kind, status, start_time_unix_nano,
-         end_time_unix_nano, duration_ns, input_content, resource, attributes, received_at)
-       SELECT 'shop', 'default', 'web', decode(md5((n / 8)::text), 'hex'), decode(lpad(to_hex(n), 16, '0'), 'hex'), 'chat', 'client', 'unset',
-         $1::int8 + n, $1::int8 + n + 1, 1, (SELECT string_agg(md5(n || '/' || each), '') FROM generate_series(1, 25) each), '{}', '{}', now()
-       FROM generate_series(1, 400000) n`,
-      [String(BigInt(CLOSED_MS) * 1_000_000n)],
-    );
-    const env = { NODE_OPTIONS: `--import=${TELLS_PEAK}` };
-    const run = startExecutable(['archive', '--to', 'to', '--memory', '512MiB'], large.folder, env);
-    t.equal(await run.ended, 0, run.output.err);
-    const mebibytes = Number(/^peak (\d+)$/mu.exec(run.output.err)?.[1]) / 1024;
-    t.comment(`${Math.round(mebibytes)} MiB`);
-    t.ok(mebibytes < 512, `${mebibytes} MiB`);
-  },
-);

@@ -8,19 +8,19 @@ import { readPart } from './stored-parts.ts';
 
 const SPANS_OF_PART = 64;
 
-/** Copies the first span with other ids and a text of `textBytes`, which compresses to about a quarter. */
+/** Copies the first span with other ids and a text of `textBytes`, which compresses to about a quarter, or less. */
 export async function addParts(
   { client, store }: { readonly client: pg.Client; readonly store: ObjectStore },
-  { parts, textBytes }: { readonly parts: number; readonly textBytes: number },
+  { parts, textBytes, repeats = 4 }: { readonly parts: number; readonly textBytes: number; readonly repeats?: number },
 ): Promise<void> {
   const { rows } = await client.query("SELECT * FROM sluice.parts WHERE signal = 'spans' LIMIT 1");
   const [span] = (await readPart(rows[0], store)).rows;
   for (let part = 0; part < parts; part++) {
     const traceId = randomBytes(16).toString('hex');
     const lines = Array.from({ length: SPANS_OF_PART }, () => {
-      const text = randomBytes(textBytes / 8)
+      const text = randomBytes(textBytes / (2 * repeats))
         .toString('hex')
-        .repeat(4);
+        .repeat(repeats);
       return `${JSON.stringify({ ...span, trace_id: traceId, span_id: randomBytes(8).toString('hex'), input_content: text })}\n`;
     });
     const bytes = await compress([Buffer.from(lines.join(''))]);
