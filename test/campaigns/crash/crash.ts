@@ -3,6 +3,7 @@
  * when there are findings.
  *
  *   node dist/test/campaigns/crash/crash.js [SCENARIO] [--short] [--cycles N] [--seed N] [--only TEXT] [--root FOLDER]
+ *                                           [--url URL]
  *
  * The scenarios are contention, duplicates, ambiguous, proxy, kill, objects, objects-beside, clocks, file, database and
  * all.
@@ -19,6 +20,7 @@ interface Options {
   readonly seed: number;
   readonly root: string | undefined;
   readonly only: string | undefined;
+  readonly url: string | undefined;
 }
 
 function readOptions(): Options {
@@ -30,6 +32,7 @@ function readOptions(): Options {
       seed: { type: 'string', default: '1' },
       root: { type: 'string' },
       only: { type: 'string' },
+      url: { type: 'string' },
     },
   });
   const [name = 'all'] = positionals;
@@ -39,7 +42,8 @@ function readOptions(): Options {
   if (cycles !== null && !(Number.isInteger(cycles) && cycles > 0)) {
     refuseArguments('--cycles takes a number above 0');
   }
-  return { scenarios, short: values.short, cycles, seed: Number(values.seed), root: values.root, only: values.only };
+  const { short, root, only, url } = values;
+  return { scenarios, short, cycles, seed: Number(values.seed), root, only, url };
 }
 
 async function main(): Promise<void> {

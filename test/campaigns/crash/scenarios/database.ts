@@ -1,5 +1,6 @@
 /** The database stops at once under load, as after a panic, and recovers from its log. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { EmbeddedServer } from '../../../../src/extensions/postgres/embedded/server.ts';
 import { waitFor } from '../../../../src/extensions/postgres/embedded/wait.ts';
 import { Random } from '../../../support/generators-random.ts';
 import { ISOLATED, type Tenant } from '../load/tenants.ts';
@@ -33,6 +34,7 @@ export const database: Scenario = {
 
 /** Milliseconds from the crash until every replica has answered 200; null when one does not in time. */
 async function crashOnce({ database: { server }, replicas, sender, maker }: Testbed): Promise<number | null> {
+  if (!(server instanceof EmbeddedServer)) throw new Error('this scenario needs a server of its own, without --url');
   const { pid } = server;
   if (pid === undefined) throw new Error('the database does not run');
   const started = performance.now();

@@ -8,6 +8,8 @@ export interface ScenarioOptions {
   readonly seed: number;
   /** The folder of the product under test; this repository unless set. */
   readonly root?: string | undefined;
+  /** Of a server with an empty database, instead of an embedded one. */
+  readonly url?: string | undefined;
   /** Only the cases whose name has this text, where a scenario has named cases. */
   readonly only?: string | undefined;
   /** Keep the journal and the logs of the replicas when there are findings. */
@@ -39,10 +41,10 @@ export type Steps = (testbed: Testbed, findings: Findings) => Promise<readonly s
 /** Opens a testbed, runs the steps and checks the stores. */
 export async function runScenario(
   options: ScenarioOptions,
-  layout: Omit<TestbedOptions, 'root' | 'seed'>,
+  layout: Omit<TestbedOptions, 'root' | 'seed' | 'url'>,
   steps: Steps,
 ): Promise<ScenarioResult> {
-  const testbed = await Testbed.open({ ...layout, root: options.root, seed: options.seed });
+  const testbed = await Testbed.open({ ...layout, root: options.root, seed: options.seed, url: options.url });
   const findings = new Findings();
   try {
     const notes = [...(await steps(testbed, findings))];

@@ -19,6 +19,7 @@ import { BodyMaker } from '../load/body-maker.ts';
 import { type Entry, Journal } from '../load/journal.ts';
 import { Sender } from '../load/sender.ts';
 import { FaultProxy } from '../proxy/fault-proxy.ts';
+import { GivenServer } from './given-server.ts';
 import { replicaConfig } from './replica-config.ts';
 import { Replica } from './replica.ts';
 
@@ -32,6 +33,8 @@ export interface TestbedOptions {
   readonly forgetfulDisk?: boolean;
   /** By how many days the clock of each replica differs. */
   readonly clockDays?: readonly number[];
+  /** Of a server with an empty database, instead of an embedded one. */
+  readonly url?: string | undefined;
 }
 
 export const PRODUCT_ROOT = fileURLToPath(new URL('../../../../..', import.meta.url));
@@ -43,7 +46,7 @@ const MARKER_TIMEOUT_MS = 5000;
 
 /** The database of a testbed; a testbed with only files has none. */
 export interface DatabaseSide {
-  readonly server: EmbeddedServer;
+  readonly server: EmbeddedServer | GivenServer;
   readonly address: ServerAddress;
   /** Connects without the proxies. */
   readonly pool: pg.Pool;
@@ -80,15 +83,15 @@ export class Testbed {
   /** When this process exits early, it ends the processes it started and removes the folder. */
   readonly #abandon = (): void => {
     for (const replica of this.replicas) replica.kill();
-    const pid = this.#parts.database?.server.pid;
-    if (pid !== undefined) process.kill(pid, 'SIGQUIT');
+    const server = this.#parts.database?.server;
+    if (server instanceof EmbeddedServer && server.pid !== undefined) process.kill(server.pid, 'SIGQUIT');
     rmSync(this.folder, { recursive: true, force: true });
   };
 
   static async open(options: TestbedOptions): Promise<Testbed> {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-crash-'));
     await chmod(folder, 0o755);
-    const database = options.exporters === 'file' ? null : await startDatabase(folder);
+    const database = options.exporters === 'file' ? null : await startDatabase(folder, options.url);
     const proxies: FaultProxy[] = [];
     const replicas: Replica[] = [];
     for (let number = 0; number < options.replicas; number++) {
@@ -180,10 +183,12 @@ export class Testbed {
 /** All replicas share the place of the objects. */
 const placeOf = (folder: string): string => join(folder, 'objects');
 
-async function startDatabase(folder: string): Promise<DatabaseSide> {
+async function startDatabase(folder: string, url: string | undefined): Promise<DatabaseSide> {
   const dataDir = join(folder, 'database');
   await mkdir(dataDir, { mode: 0o755 });
-  const server = new EmbeddedServer({ dataDir, host: process, log: QUIET, settings: { max_connections: '100' } });
+  const settings = { max_connections: '100' };
+  const server =
+    url === undefined ? new EmbeddedServer({ dataDir, host: process, log: QUIET, settings }) : new GivenServer(url);
   const address = await server.start();
   const pool = new pg.Pool({ ...address, max: 4, query_timeout: MARKER_TIMEOUT_MS });
   pool.on('error', () => undefined);
