@@ -67,7 +67,7 @@ const spanBody = (name: string, traceId = newTraceId()): string =>
   JSON.stringify(aTraceRequest([aSpan({ name, traceId })]));
 
 t.test('all signals: what was accepted is read from the parts, in a folder', async (t) => {
-  const scene = await startScene(t, { to: aFolder(t), linger: '20ms' });
+  const scene = await startScene(t, { to: aFolder(t), linger: '500ms' });
   const spans = ['a', 'b', 'c'].map((name) => send(scene.url, { body: spanBody(name) }));
   const others = {
     '/v1/logs': aLogRequest([{ timeUnixNano: '5', body: { stringValue: 'hello' } }]),
