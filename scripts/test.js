@@ -1,5 +1,5 @@
 // Runs the compiled tests, some files at a time: all of them, or the named ones, as in
-// `npm test -- test/config/load.test.ts`, or a folder. `--jobs=2` runs two at a time, `--timeout=300` gives each file
+// `npm test -- test/config/load.test.ts`, or a folder. `--jobs=2` runs two at a time, `--timeout=900` gives each file
 // more seconds. `--long` runs the files that have long tests (test/support/long.ts), with these tests. Test files that
 // need a database share one server. The first of them starts it, and this script stops it. The last line is for
 // scripts: `tests: N passed, N failed`, counting assertions.
@@ -68,7 +68,7 @@ function fail(message) {
 function readArguments() {
   const options = {
     jobs: { type: 'string', default: JOBS },
-    timeout: { type: 'string', default: '300' },
+    timeout: { type: 'string', default: '600' },
     long: { type: 'boolean', default: false },
   };
   try {

@@ -2,4 +2,3 @@
 -- `sluice migrate` and before the daemons start. All other tables stay on the coordinator.
 SELECT create_distributed_table('sluice.traces', 'trace_id');
 SELECT create_distributed_table('sluice.replay_markers', 'key', colocate_with => 'none');
-SELECT create_distributed_table('sluice.parts', 'object_id', colocate_with => 'none');
