@@ -1,4 +1,4 @@
-/** The peak memory of the processes that write the archive, by the kernel. Days that are larger than it are long tests. */
+/** The peak memory of the processes that write the archive, by the kernel. Larger days are long tests. */
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
