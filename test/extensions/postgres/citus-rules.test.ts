@@ -1,4 +1,4 @@
-/** The schema and the statements of the ledger keep the rules of Citus for the tables that docs/ledger.md distributes. */
+/** The schema and the statements of the ledger keep the rules of Citus for the tables that docs/ledger.md names. */
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import type pg from 'pg';
