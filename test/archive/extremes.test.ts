@@ -21,7 +21,7 @@ import { longTest } from '../support/long.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { postgresConfig } from '../support/postgres-daemon.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const SIGNALS: readonly Signal[] = TABLES.map(([signal]) => signal);
 const MOST = '9223372036854775807';
@@ -174,7 +174,7 @@ t.test('a folder for temporary files that is absent, no folder, or too small', a
 });
 
 longTest('folders with names of any characters', async (t) => {
-  for (const name of ['a b', "it's", '%20', 'größe 検', 'a[1]*?', '{a,b}', '"q"', 'a\\b', '$HOME', '~', 'a;b#c']) {
+  for (const name of ["it's a b", '%20 größe 検', 'a[1]*?{a,b}', '"q" a\\b', '~ $HOME;b#c']) {
     const scene = await makeScene(t);
     const folder = join(scene.folder, name);
     const temporary = join(folder, name);
