@@ -59,8 +59,9 @@ longTest('compaction, also of requests that are a hundredth of their rows', { sk
   t.equal(status, 200);
   const store = new FolderStore(scene.lake);
   const parts = { client: scene.client, store };
-  await addParts(parts, { parts: 1500, textBytes: 6400 });
-  await addParts(parts, { parts: 100, textBytes: 96_000, repeats: 200 });
+  await addParts(parts, { parts: 300, textBytes: 6400 });
+  // A group of rows of a file, 2,048 of them, must fit into the memory.
+  await addParts(parts, { parts: 50, textBytes: 24_000, repeats: 200 });
   const words = ['compact', '--older-than', '0s', '--memory', '512MiB'];
   await requirePeak(t, words, { folder: scene.commands, mebibytes: 512 });
 });
