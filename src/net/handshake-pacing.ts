@@ -6,9 +6,7 @@
  */
 import type { Socket } from 'node:net';
 
-/** Handshakes that begin in one iteration. */
-const MOST_BEGUN = 4;
-/** After so much time for handshakes there is a pause of the same time. */
+/** The time of the handshakes that begin in one iteration, and the pause after them. */
 const TURN_MS = 5;
 /** Handshakes that have begun and not ended. Their clients may all continue at once. */
 const MOST_UNFINISHED = 64;
@@ -27,7 +25,7 @@ export class HandshakePacing {
   /** The handshakes that have begun, with the time. The oldest is first. */
   readonly #unfinished = new Map<Socket, number>();
   #spentMs = 0;
-  #isWaiting = false;
+  #isPaused = false;
 
   /** `helloMs`: a connection without a ClientHello is ended after this time. */
   constructor(helloMs: number) {
@@ -57,35 +55,30 @@ export class HandshakePacing {
   }
 
   #goOn(): void {
-    if (this.#isWaiting || this.#waiting.size === 0) return;
-    this.#isWaiting = true;
+    if (this.#isPaused || this.#waiting.size === 0) return;
     if (this.#spentMs >= TURN_MS || !this.#hasRoom()) {
-      setTimeout(() => {
-        this.#spentMs = 0;
-        this.#continue();
-      }, TURN_MS);
+      this.#pause();
       return;
     }
+    const waiting = this.#next();
+    if (waiting === null) return;
     const started = performance.now();
-    for (let count = 0; count < MOST_BEGUN && this.#waiting.size > 0 && this.#hasRoom(); count++)
-      this.#beginNext(started);
-    // The server reads the ClientHello after this callback, and before the immediates.
-    setImmediate(() => {
+    this.#unfinished.set(waiting.connection, started);
+    waiting.begin();
+    // The server has arranged to read the ClientHello in a callback before this one.
+    process.nextTick(() => {
       this.#spentMs += performance.now() - started;
-      this.#continue();
+      this.#goOn();
     });
   }
 
-  #continue(): void {
-    this.#isWaiting = false;
-    this.#goOn();
-  }
-
-  #beginNext(now: number): void {
-    const next = this.#next();
-    if (next === null) return;
-    this.#unfinished.set(next.connection, now);
-    next.begin();
+  #pause(): void {
+    this.#isPaused = true;
+    setTimeout(() => {
+      this.#isPaused = false;
+      this.#spentMs = 0;
+      this.#goOn();
+    }, TURN_MS);
   }
 
   #hasRoom(): boolean {
@@ -114,7 +107,7 @@ const RECORD_HEAD_BYTES = 5;
 const LENGTH_AT = 3;
 const HANDSHAKE_RECORD = 0x16;
 
-/** Calls `done` when the first TLS record or other bytes are there. The connection can then be read from its start. */
+/** Calls `done` when the first TLS record is there, or something else. The connection can then be read from its start. */
 function awaitHello(connection: Socket, done: () => void): void {
   let hello = Buffer.alloc(0);
   const read = (): void => {
