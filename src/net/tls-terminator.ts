@@ -8,10 +8,9 @@ import type { Host } from '../component/component.ts';
 import { UserError } from '../errors.ts';
 import { type Certificates, readCertificates, type TlsMaterial } from './certificates.ts';
 import { addressOf } from './address-of.ts';
-import { HandshakePacing } from './handshake-pacing.ts';
 import type { TlsOptions } from './tls-options.ts';
 
-/** The time limit of a handshake, and of the wait for its first message. */
+/** The time limit of a handshake. */
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 
 export interface Protocol {
@@ -32,7 +31,6 @@ export class TlsTerminator {
   #timer: NodeJS.Timeout | null = null;
   /** Connections before the end of their handshake, by the address of the client. */
   readonly #handshaking = new Map<string, Socket>();
-  readonly #pacing = new HandshakePacing(HANDSHAKE_TIMEOUT_MS);
   /** The faults that were logged last, so that a fault is logged once and not at every check. */
   #logged = '';
 
@@ -57,8 +55,7 @@ export class TlsTerminator {
   accept(connection: Socket): void {
     // TLS does not use half-closed connections.
     connection.allowHalfOpen = false;
-    const server = this.#server;
-    if (server === null) {
+    if (this.#server === null) {
       connection.destroy();
       return;
     }
@@ -67,7 +64,7 @@ export class TlsTerminator {
       this.#handshaking.set(peer, connection);
       connection.once('close', () => this.#handshaking.delete(peer));
     }
-    this.#pacing.add(connection, () => server.emit('connection', connection));
+    this.#server.emit('connection', connection);
   }
 
   stop(): void {
@@ -90,7 +87,6 @@ export class TlsTerminator {
       const peer = peerOf(connection);
       const accepted = peer === null ? undefined : this.#handshaking.get(peer);
       if (peer !== null) this.#handshaking.delete(peer);
-      if (accepted !== undefined) this.#pacing.end(accepted);
       this.#protocol.secured(connection, accepted ?? null);
     });
     server.on('tlsClientError', (error, connection) => {
