@@ -8,7 +8,7 @@ export interface ScenarioOptions {
   readonly seed: number;
   /** The folder of the product under test; this repository unless set. */
   readonly root?: string | undefined;
-  /** Of a server with an empty database, instead of an embedded one. */
+  /** The URL of a server with an empty database, which replaces the embedded one. */
   readonly url?: string | undefined;
   /** Only the cases whose name has this text, where a scenario has named cases. */
   readonly only?: string | undefined;

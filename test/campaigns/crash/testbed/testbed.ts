@@ -33,7 +33,7 @@ export interface TestbedOptions {
   readonly forgetfulDisk?: boolean;
   /** By how many days the clock of each replica differs. */
   readonly clockDays?: readonly number[];
-  /** Of a server with an empty database, instead of an embedded one. */
+  /** The URL of a server with an empty database, which replaces the embedded one. */
   readonly url?: string | undefined;
 }
 
