@@ -91,7 +91,7 @@ export const GRPC_SCHEMA = {
       maximum: 10000,
       default: 100,
       description:
-        'Concurrent calls on one connection, at most 4 before its first admitted call. The client holds back further calls.',
+        'Concurrent calls on one connection, at most 16 before its first admitted call. The client holds back further calls.',
     },
     read_timeout: readTimeout('Time limit for the message of a call, and for the HTTP/2 preface of a connection.'),
     keepalive: {

@@ -29,7 +29,7 @@ const MAX_OVER_LIMIT = 100;
  * The limit of concurrent calls before the first admitted one, because calls that begin and break off together block
  * the process.
  */
-const FIRST_CALLS = 4;
+const FIRST_CALLS = 16;
 /**
  * The flow-control window of a connection after the first admitted call, for a good rate with a long round-trip time.
  * Before, it is 64 KiB, the default of RFC 9113 §6.9.2.

@@ -287,10 +287,10 @@ t.test('the number of concurrent calls of a connection is limited', async (t) =>
 t.test('before its first admitted call a connection may begin fewer calls', async (t) => {
   const { daemon } = await start(t);
   const session = await connectRaw(t, daemon);
-  t.equal(session.remoteSettings.maxConcurrentStreams, 4);
+  t.equal(session.remoteSettings.maxConcurrentStreams, 16);
   const changed = once(session, 'remoteSettings');
   t.match(await exchange(session, { authorization: 'Bearer unknown-0123456789' }, null), { 'grpc-status': '16' });
-  t.equal(session.remoteSettings.maxConcurrentStreams, 4);
+  t.equal(session.remoteSettings.maxConcurrentStreams, 16);
   t.match(await exchange(session, {}, framed(traceBody())), { 'grpc-status': '0' });
   await changed;
   t.equal(session.remoteSettings.maxConcurrentStreams, 100);
