@@ -1,12 +1,20 @@
 /** The commands that the console starts to read archived days. */
 import { loadWholeConversation } from './archived-conversation.ts';
-import { boundedSince, loadRecords, loadTracesOf, loadUsage, rangeOfWords } from './archived-range.ts';
+import {
+  type ArchivedRange,
+  boundedSince,
+  loadRecords,
+  loadTracesOf,
+  loadUsage,
+  rangeOfWords,
+  type ReadLimits,
+} from './archived-range.ts';
 import { loadTrace } from './archived-trace.ts';
-import type { Command } from './command.ts';
+import type { Call, Command, ExitCode } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
-import { LAKE_OPTION } from './lake.ts';
+import { type Lake, LAKE_OPTION } from './lake.ts';
 import { onlyWord } from './project.ts';
-import { serveArchived } from './serve-archived.ts';
+import { type ArchivedWork, serveArchived } from './serve-archived.ts';
 
 /** The files that are read for one answer, so that it comes in time. Older days are left out. */
 const MOST_OF_USAGE = { records: 1_000_000 };
@@ -48,15 +56,9 @@ export const archivedUsage: Command = {
   options: { ...OPTIONS, owners: { type: 'flag', description: 'Also load the spans above the calls' } },
   examples: [],
   run: (call) => {
-    const range = rangeOfWords(call);
-    return serveArchived(call, {
-      columns: 'figures',
-      load: async (lake) => {
-        const since = boundedSince(lake.files, range, MOST_OF_USAGE);
-        await loadUsage(lake, { ...range, since }, call.values.flag('owners'));
-        return BigInt(since);
-      },
-    });
+    const hasOwners = call.values.flag('owners');
+    const load = (lake: Lake, range: ArchivedRange): Promise<void> => loadUsage(lake, range, hasOwners);
+    return serveRange(call, { columns: 'figures', most: MOST_OF_USAGE, load });
   },
 };
 
@@ -64,32 +66,35 @@ export const archivedUsage: Command = {
 export const archivedTraces: Command = {
   options: { ...OPTIONS, content: { type: 'flag', description: 'Also load content' } },
   examples: [],
-  run: (call) => {
-    const range = rangeOfWords(call);
-    const hasContent = call.values.flag('content');
-    return serveArchived(call, {
-      columns: hasContent ? 'all' : 'figures',
-      load: async (lake) => {
-        const since = boundedSince(lake.files, range, hasContent ? MOST_WITH_CONTENT : MOST_OF_TRACES);
-        await loadTracesOf(lake, { ...range, since });
-        return BigInt(since);
-      },
-    });
-  },
+  run: (call) =>
+    call.values.flag('content')
+      ? serveRange(call, { columns: 'all', most: MOST_WITH_CONTENT, load: loadTracesOf })
+      : serveRange(call, { columns: 'figures', most: MOST_OF_TRACES, load: loadTracesOf }),
 };
 
 export const archivedMetrics: Command = {
   options: OPTIONS,
   examples: [],
   run: (call) => {
-    const range = rangeOfWords(call);
-    return serveArchived(call, {
-      columns: 'all',
-      load: async (lake) => {
-        const since = boundedSince(lake.files, range, MOST_OF_METRICS);
-        await loadRecords(lake, 'metric_points', { ...range, since });
-        return BigInt(since);
-      },
-    });
+    const load = (lake: Lake, range: ArchivedRange): Promise<void> => loadRecords(lake, 'metric_points', range);
+    return serveRange(call, { columns: 'all', most: MOST_OF_METRICS, load });
   },
 };
+
+interface RangeParts extends Pick<ArchivedWork, 'columns'> {
+  readonly most: ReadLimits;
+  load(lake: Lake, range: ArchivedRange): Promise<void>;
+}
+
+/** Answers from the records of the range that the words name, as far back as the limits allow. */
+function serveRange(call: Call, { columns, most, load }: RangeParts): Promise<ExitCode> {
+  const range = rangeOfWords(call);
+  return serveArchived(call, {
+    columns,
+    load: async (lake) => {
+      const since = boundedSince(lake.files, range, most);
+      await load(lake, { ...range, since });
+      return BigInt(since);
+    },
+  });
+}
