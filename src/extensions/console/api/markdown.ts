@@ -1,8 +1,8 @@
 /** `GET …/traces/{trace}/markdown`: a transcript of the trace for pasting into a model. */
 import { parseExact } from '../../../pdata/exact-json.ts';
-import { IN_TRACE } from '../filter/trace-spans.ts';
 import { setImmediate } from 'node:timers/promises';
 import { ConsoleError } from '../errors.ts';
+import { IN_TRACE } from '../filter/trace-spans.ts';
 import { PROJECT, type RequestContext, readRoute, text } from '../server/route.ts';
 import type { StepRow, TraceRow } from './shapes.ts';
 import { COUNTED_IDS } from './spans.ts';

@@ -1,9 +1,9 @@
 /** Stored rows with all columns as texts, without what the caller may not see. */
-import { IN_TRACE } from '../filter/trace-spans.ts';
 import { setImmediate } from 'node:timers/promises';
 import { CONTENT_COLUMNS } from '../../../pdata/content-columns.ts';
 import { lengthOf, type StoredText, storedTextQuery } from '../../../pdata/stored-text.ts';
 import type { ReaderRow } from '../../../component/capabilities/postgres-reader.ts';
+import { IN_TRACE } from '../filter/trace-spans.ts';
 import type { RequestContext } from '../server/route.ts';
 import { type StoredTrace, valuesOf } from './stored-trace.ts';
 

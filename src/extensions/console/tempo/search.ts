@@ -5,7 +5,6 @@ import { neededReach, wholeFrom } from '../api/completeness.ts';
 import { allOf } from '../api/question.ts';
 import type { TraceRow } from '../api/shapes.ts';
 import { nameText } from '../api/texts.ts';
-
 import { Parameters } from '../filter/parameters.ts';
 import { spansOf } from '../filter/trace-spans.ts';
 import { json, type RequestContext } from '../server/route.ts';
