@@ -22,11 +22,12 @@ export class GivenServer {
   async start(): Promise<ServerAddress> {
     const [found] = await this.#query("SELECT to_regnamespace('sluice') IS NOT NULL AS used");
     if (found?.['used'] === true) throw new Error('the database has a schema sluice; give one without');
-    const database = new Database().use({ connectionString: this.#url });
-    await migrate(database, VIEWS);
-    await database.close();
-    const [citus] = await this.#query("SELECT FROM pg_extension WHERE extname = 'citus'");
-    if (citus !== undefined) await this.#query(readFileSync(DISTRIBUTION, 'utf8'));
+    try {
+      await this.#makeSchema();
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
     const { hostname, port, username, password, pathname } = new URL(this.#url);
     return {
       host: hostname,
@@ -41,6 +42,13 @@ export class GivenServer {
   /** Removes the schema that `start` made. The views go with it. */
   async stop(): Promise<void> {
     await this.#query('DROP SCHEMA IF EXISTS sluice CASCADE');
+  }
+
+  async #makeSchema(): Promise<void> {
+    const database = new Database().use({ connectionString: this.#url });
+    await migrate(database, VIEWS).finally(() => database.close());
+    const [citus] = await this.#query("SELECT FROM pg_extension WHERE extname = 'citus'");
+    if (citus !== undefined) await this.#query(readFileSync(DISTRIBUTION, 'utf8'));
   }
 
   async #query(text: string): Promise<readonly Record<string, unknown>[]> {
