@@ -8,10 +8,13 @@ import type { Host } from '../component/component.ts';
 import { UserError } from '../errors.ts';
 import { type Certificates, readCertificates, type TlsMaterial } from './certificates.ts';
 import { addressOf } from './address-of.ts';
+import { HandshakePacing } from './handshake-pacing.ts';
 import type { TlsOptions } from './tls-options.ts';
 
-/** The time limit of a handshake. */
+/** The time limit of a handshake with the wait before it. */
 const HANDSHAKE_TIMEOUT_MS = 10_000;
+/** Handshakes that have begun and wait for their clients. */
+const MOST_HANDSHAKES = 1000;
 
 export interface Protocol {
   /** The ALPN name of the protocol that the client must offer. */
@@ -31,6 +34,7 @@ export class TlsTerminator {
   #timer: NodeJS.Timeout | null = null;
   /** Connections before the end of their handshake, by the address of the client. */
   readonly #handshaking = new Map<string, Socket>();
+  readonly #pacing = new HandshakePacing({ durationMs: HANDSHAKE_TIMEOUT_MS, unfinished: MOST_HANDSHAKES });
   /** The faults that were logged last, so that a fault is logged once and not at every check. */
   #logged = '';
 
@@ -55,16 +59,23 @@ export class TlsTerminator {
   accept(connection: Socket): void {
     // TLS does not use half-closed connections.
     connection.allowHalfOpen = false;
-    if (this.#server === null) {
+    const server = this.#server;
+    if (server === null) {
       connection.destroy();
       return;
     }
     const peer = peerOf(connection);
-    if (peer !== null) {
-      this.#handshaking.set(peer, connection);
-      connection.once('close', () => this.#handshaking.delete(peer));
+    if (peer === null) {
+      // The clients of a Unix domain socket are on this machine. Nothing says which connection has been secured.
+      server.emit('connection', connection);
+      return;
     }
-    this.#server.emit('connection', connection);
+    this.#handshaking.set(peer, connection);
+    connection.once('close', () => {
+      // A later connection may come from the same port.
+      if (this.#handshaking.get(peer) === connection) this.#handshaking.delete(peer);
+    });
+    this.#pacing.add(connection, () => server.emit('connection', connection));
   }
 
   stop(): void {
@@ -87,6 +98,7 @@ export class TlsTerminator {
       const peer = peerOf(connection);
       const accepted = peer === null ? undefined : this.#handshaking.get(peer);
       if (peer !== null) this.#handshaking.delete(peer);
+      if (accepted !== undefined) this.#pacing.end(accepted);
       this.#protocol.secured(connection, accepted ?? null);
     });
     server.on('tlsClientError', (error, connection) => {

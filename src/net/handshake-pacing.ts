@@ -1,0 +1,131 @@
+/**
+ * Limits the TLS handshakes of one server. The answer to a ClientHello takes the server about a millisecond, for the
+ * signature, and takes the client nothing: a client that opens many connections could block the event loop. So a
+ * handshake begins when its ClientHello is complete, few begin in an iteration of the event loop, and all together take
+ * about half of the time. Further connections wait, and the addresses of the clients take turns.
+ */
+import type { Socket } from 'node:net';
+import { ClientHello } from './client-hello.ts';
+
+/** Handshakes that begin in one iteration. */
+const MOST_BEGUN = 4;
+/** After this time for handshakes there is a pause of the same time. */
+const TURN_MS = 5;
+/** A handshake that takes longer is ended when another one waits and no more may begin. */
+const SLOW_MS = 2000;
+
+interface Waiting {
+  readonly connection: Socket;
+  readonly begin: () => void;
+}
+
+export interface HandshakeLimits {
+  /** A connection whose handshake has not ended after this time is closed. */
+  readonly durationMs: number;
+  /**
+   * Handshakes that have begun and not ended, of which the client has to send more. All these clients may do so at
+   * once, and the server's answer can take another signature. With a low limit, clients that stay silent delay others.
+   */
+  readonly unfinished: number;
+}
+
+export class HandshakePacing {
+  readonly #limits: HandshakeLimits;
+  /** The connections before the end of their handshake, with their time limits. */
+  readonly #timers = new Map<Socket, NodeJS.Timeout>();
+  /** By the address of the client, in order of arrival. No queue is empty. The first address is the next one. */
+  readonly #waiting = new Map<string, Waiting[]>();
+  /** The handshakes that have begun, with the time. The oldest is first. */
+  readonly #unfinished = new Map<Socket, number>();
+  #spentMs = 0;
+  /** Whether a callback that begins the next handshakes is scheduled. */
+  #isScheduled = false;
+
+  constructor(limits: HandshakeLimits) {
+    this.#limits = limits;
+  }
+
+  /**
+   * Calls `begin`, which gives the connection to a TLS server, when its ClientHello is there and it may begin. Until
+   * then nothing else may read the connection. `begin` can read all bytes that have arrived.
+   */
+  add(connection: Socket, begin: () => void): void {
+    const hello = new ClientHello(connection);
+    // The limit of the TLS server begins later. It does not notice the end of every connection while it reads nothing.
+    this.#timers.set(connection, setTimeout(() => connection.destroy(), this.#limits.durationMs).unref());
+    connection.once('close', () => this.end(connection));
+    const start = (): void => {
+      hello.giveBack();
+      begin();
+    };
+    hello.read(() => this.#append({ connection, begin: start }));
+  }
+
+  /** The handshake of this connection has ended. */
+  end(connection: Socket): void {
+    clearTimeout(this.#timers.get(connection));
+    this.#timers.delete(connection);
+    if (this.#unfinished.delete(connection)) this.#beginSome();
+  }
+
+  #append(waiting: Waiting): void {
+    const address = waiting.connection.remoteAddress ?? '';
+    const queue = this.#waiting.get(address);
+    if (queue === undefined) this.#waiting.set(address, [waiting]);
+    else queue.push(waiting);
+    this.#beginSome();
+  }
+
+  #beginSome(): void {
+    if (this.#isScheduled || this.#waiting.size === 0) return;
+    this.#isScheduled = true;
+    if (this.#spentMs >= TURN_MS || !this.#hasRoom()) {
+      setTimeout(() => {
+        this.#spentMs = 0;
+        this.#beginMore();
+      }, TURN_MS);
+      return;
+    }
+    const started = performance.now();
+    for (let count = 0; count < MOST_BEGUN && this.#waiting.size > 0 && this.#hasRoom(); count++)
+      this.#beginNext(started);
+    // The server reads the ClientHello after this callback, and before the immediates.
+    setImmediate(() => {
+      this.#spentMs += performance.now() - started;
+      this.#beginMore();
+    });
+  }
+
+  #beginMore(): void {
+    this.#isScheduled = false;
+    this.#beginSome();
+  }
+
+  #beginNext(now: number): void {
+    const next = this.#takeNext();
+    if (next === null) return;
+    this.#unfinished.set(next.connection, now);
+    next.begin();
+  }
+
+  #hasRoom(): boolean {
+    if (this.#unfinished.size < this.#limits.unfinished) return true;
+    const [oldest] = this.#unfinished;
+    if (oldest === undefined || performance.now() - oldest[1] < SLOW_MS) return false;
+    this.#unfinished.delete(oldest[0]);
+    oldest[0].destroy();
+    return true;
+  }
+
+  /** Null when all that waited are closed. */
+  #takeNext(): Waiting | null {
+    for (const [address, queue] of this.#waiting) {
+      this.#waiting.delete(address);
+      const next = queue.splice(0, queue.findIndex(({ connection }) => !connection.destroyed) + 1).pop();
+      if (next === undefined) continue;
+      if (queue.length > 0) this.#waiting.set(address, queue);
+      return next;
+    }
+    return null;
+  }
+}
