@@ -21,7 +21,7 @@ const MAX_ATTRIBUTES = 200_000;
 /** The limit of one list of attributes. A record may be larger than a body may be, but it must fit a string. */
 const MAX_RECORD_BYTES = 24 * 1024 * 1024;
 /** The limit of one record. Each value takes some hundred bytes of memory until it is encoded. */
-const MAX_RECORD_VALUES = 4_000_000;
+const MAX_RECORD_VALUES = 2_000_000;
 const protos = loadProtos();
 
 /**
