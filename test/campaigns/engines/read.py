@@ -44,7 +44,8 @@ def text(value):
     if isinstance(value, bytes):
         return value.decode()
     if isinstance(value, Decimal):
-        return format(value, "f")
+        # All decimal columns have eight digits. Spark gives some values a ninth, a zero.
+        return format(value, "f") if -value.as_tuple().exponent <= 8 else format(value.normalize(), ".8f")
     if hasattr(value, "strftime"):
         utc = value if value.tzinfo is None else value.astimezone(timezone.utc)
         return utc.strftime("%Y-%m-%d %H:%M:%S.%f")
