@@ -149,35 +149,37 @@ function unusedCodes(): i32 {
   return left;
 }
 
-/** The next symbol that may have a code: whole blocks of symbols without a code are common, mainly beyond ASCII. */
-function skipUnused(lengths: usize, symbol: u32, symbols: u32): u32 {
-  if (symbol & 15) return symbol;
-  while (symbol + 16 <= symbols && !v128.any_true(v128.load(lengths + symbol))) symbol += 16;
-  return symbol;
+/**
+ * Which of the 16 symbols from `first` on have a code, one bit each. A loop over the bits takes half the time of a loop
+ * over the symbols, because the processor cannot predict which symbols have none.
+ */
+function codedSymbols(lengths: usize, first: u32, symbols: u32): u32 {
+  const coded = <u32>i8x16.bitmask(i8x16.ne(v128.load(lengths + first), i64x2.splat(0)));
+  const left = symbols - first;
+  return left < 16 ? coded & (((<u32>1) << left) - 1) : coded;
 }
 
 function sortSymbols(lengths: usize, symbols: u32): void {
   for (let i: usize = 0; i < 64; i += 16) v128.store(COUNTS + i, i64x2.splat(0));
-  for (let symbol: u32 = 0; symbol < symbols; symbol++) {
-    symbol = skipUnused(lengths, symbol, symbols);
-    if (symbol == symbols) break;
-    const count = COUNTS + ((<usize>load<u8>(lengths + symbol)) << 2);
-    store<u32>(count, load<u32>(count) + 1);
+  for (let first: u32 = 0; first < symbols; first += 16) {
+    for (let coded = codedSymbols(lengths, first, symbols); coded != 0; coded &= coded - 1) {
+      const count = COUNTS + ((<usize>load<u8>(lengths + first + ctz<u32>(coded))) << 2);
+      store<u32>(count, load<u32>(count) + 1);
+    }
   }
   let start: u32 = 0;
   for (let length: u32 = 1; length <= MAX_CODE_BITS; length++) {
     store<u32>(STARTS + (length << 2), start);
     start += load<u32>(COUNTS + (length << 2));
   }
-  for (let symbol: u32 = 0; symbol < symbols; symbol++) {
-    symbol = skipUnused(lengths, symbol, symbols);
-    if (symbol == symbols) break;
-    const length = <usize>load<u8>(lengths + symbol);
-    if (length == 0) continue;
-    const place = STARTS + (length << 2);
-    const rank = load<u32>(place);
-    store<u16>(SORTED + (rank << 1), <u16>symbol);
-    store<u32>(place, rank + 1);
+  for (let first: u32 = 0; first < symbols; first += 16) {
+    for (let coded = codedSymbols(lengths, first, symbols); coded != 0; coded &= coded - 1) {
+      const symbol = first + ctz<u32>(coded);
+      const place = STARTS + ((<usize>load<u8>(lengths + symbol)) << 2);
+      const rank = load<u32>(place);
+      store<u16>(SORTED + (rank << 1), <u16>symbol);
+      store<u32>(place, rank + 1);
+    }
   }
 }
 

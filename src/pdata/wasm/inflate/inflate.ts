@@ -33,7 +33,8 @@ const END_OF_BLOCK: u32 = 256;
 
 /** The order of the lengths of the code of code lengths. */
 const LENGTH_ORDER = memory.data<u8>([16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15]);
-const CODE_LENGTHS = memory.data(320, 16);
+/** The lengths of all codes, and slack for runs, which are written 16 bytes at a time. */
+const CODE_LENGTHS = memory.data(336, 16);
 
 // The state of the stream between blocks and between pieces of a block. Above the `held` bits, `bits` may already hold
 // further bits of the source: or-ing them again changes nothing.
@@ -128,7 +129,7 @@ function readCodes(): void {
   const distances = <u32>take(5) + 1;
   const lengths = <u32>take(4) + 4;
   if (literals > MAX_DYNAMIC_LITERALS || distances > MAX_DYNAMIC_DISTANCES) refuse();
-  memory.fill(CODE_LENGTHS, 0, 19);
+  fillLengths(CODE_LENGTHS, 0, 19);
   refill();
   for (let i: u32 = 0; i < lengths; i++) {
     if (i == 16) refill();
@@ -141,32 +142,44 @@ function readCodes(): void {
   if (!buildDistances(CODE_LENGTHS + literals, distances)) refuse();
 }
 
+/** `memory.fill` would be a call into the engine, and most runs are short. */
+function fillLengths(to: usize, length: u8, count: u32): void {
+  for (let i: u32 = 0; i < count; i += 16) v128.store(to + i, i8x16.splat(length));
+}
+
 /**
  * Reads `count` code lengths, run-length encoded. A run may continue from the literals into the distances, but not past
- * them.
+ * them. The state of the stream is in local variables, as in `inflateCodes`.
  */
 function readCodeLengths(count: u32): void {
+  let b = bits;
+  let h = held;
+  let at = source;
   let done: u32 = 0;
   while (done < count) {
-    refill();
-    const entry = load<u32>(LENGTHS + <usize>((bits & ((1 << LENGTH_BITS) - 1)) << 2));
-    take(<u64>(entry & 0xff));
-    const symbol = entry >> 16;
+    b |= load<u64>(at) << h;
+    at += <usize>((63 - h) >> 3);
+    h |= 56;
+    const entry = <u64>load<u32>(<usize>((b & ((1 << LENGTH_BITS) - 1)) << 2), LENGTHS);
+    b >>= entry & 0xff;
+    h -= entry & 0xff;
+    const symbol = <u32>(entry >> 16);
     if (symbol < 16) {
       store<u8>(CODE_LENGTHS + done++, <u8>symbol);
       continue;
     }
-    let length: u32 = 0;
-    let run: u32 = 0;
-    if (symbol == 16) {
-      if (done == 0) refuse();
-      length = load<u8>(CODE_LENGTHS + done - 1);
-      run = 3 + <u32>take(2);
-    } else run = symbol == 17 ? 3 + <u32>take(3) : 11 + <u32>take(7);
-    if (done + run > count) refuse();
-    memory.fill(CODE_LENGTHS + done, <u8>length, run);
+    if (symbol == 16 && done == 0) break;
+    const length: u8 = symbol == 16 ? load<u8>(CODE_LENGTHS + done - 1) : 0;
+    const extra: u64 = symbol == 18 ? 7 : symbol - 14;
+    const run = (symbol == 18 ? 11 : 3) + <u32>(b & (((<u64>1) << extra) - 1));
+    b >>= extra;
+    h -= extra;
+    if (done + run > count) break;
+    fillLengths(CODE_LENGTHS + done, length, run);
     done += run;
   }
+  keep(b, h, at, target);
+  if (done < count) refuse();
   checkConsumed();
 }
 
