@@ -27,6 +27,8 @@ const ID_BYTES = 16;
 const FIRST_ROOM = 16;
 /** So few traces are searched one after the other, without an index. */
 const FEW = 32;
+/** The engine holds so few words in the array itself. */
+const FEW_WORDS = 16;
 /** A list of more traces gets the room of all that can be added. */
 const LARGE = 8192;
 /** Comparisons of a sort, or traces copied, in one step. */
@@ -131,6 +133,17 @@ export function shareTrace(left: ClaimedTraces, right: ClaimedTraces): boolean {
   return false;
 }
 
+/** Where a merge of pairs of runs is: the start of its two runs, and the next index of each and of the result. */
+interface Merge {
+  readonly from: Uint32Array;
+  readonly to: Uint32Array;
+  readonly run: number;
+  start: number;
+  left: number;
+  right: number;
+  next: number;
+}
+
 /** Collects traces with unique ids. The owners may grow until the end. */
 export class TraceList {
   #words = new Uint32Array(FIRST_ROOM * STRIDE);
@@ -211,17 +224,11 @@ export class TraceList {
     let to = wordArray(count);
     for (let index = 0; index < count; index++) from[index] = index;
     for (let run = 1; run < count; run *= 2) {
-      for (let start = 0; start < count; start += 2 * run) {
-        const middle = Math.min(start + run, count);
-        const end = Math.min(start + 2 * run, count);
-        let left = start;
-        let right = middle;
-        for (let next = start; next < end; next++) {
-          if (next % STEP === STEP - 1) yield;
-          const takesLeft =
-            left < middle && (right === end || this.#isLower(from[left] as number, from[right] as number));
-          to[next] = from[takesLeft ? left++ : right++] as number;
-        }
+      const merge: Merge = { from, to, run, start: 0, left: 0, right: run, next: 0 };
+      for (;;) {
+        this.#continue(merge);
+        if (merge.next === count) break;
+        yield;
       }
       [from, to] = [to, from];
     }
@@ -229,8 +236,34 @@ export class TraceList {
     return from;
   }
 
+  /** One step of a merge. It is no generator, because those are compiled to slower code. */
+  #continue(merge: Merge): void {
+    const { from, to, run } = merge;
+    const count = this.#count;
+    const last = Math.min(merge.next + STEP, count);
+    let { start, left, right, next } = merge;
+    while (next < last) {
+      const middle = Math.min(start + run, count);
+      const end = Math.min(start + 2 * run, count);
+      for (const stop = Math.min(end, last); next < stop; next++) {
+        const takesLeft =
+          left < middle && (right === end || this.#isLower(from[left] as number, from[right] as number));
+        to[next] = from[takesLeft ? left++ : right++] as number;
+      }
+      if (next < end) break;
+      start = end;
+      left = end;
+      right = Math.min(end + run, count);
+    }
+    Object.assign(merge, { start, left, right, next });
+  }
+
   #isLower(left: number, right: number): boolean {
-    return compareIds(this.#words, left * STRIDE, this.#words, right * STRIDE) < 0;
+    const words = this.#words;
+    // Nearly all ids differ in their first word.
+    const [leftFirst, rightFirst] = [words[left * STRIDE] as number, words[right * STRIDE] as number];
+    if (leftFirst !== rightFirst) return leftFirst < rightFirst;
+    return compareIds(words, left * STRIDE, words, right * STRIDE) < 0;
   }
 
   #find(words: Uint32Array, at: number): number | undefined {
@@ -283,7 +316,9 @@ export function mergeTraces(claims: readonly ClaimedTraces[]): TraceList {
 }
 
 function wordArray(length: number): Uint32Array<ArrayBuffer> {
-  return new Uint32Array(arrayMemory(length * Uint32Array.BYTES_PER_ELEMENT));
+  return length <= FEW_WORDS
+    ? new Uint32Array(length)
+    : new Uint32Array(arrayMemory(length * Uint32Array.BYTES_PER_ELEMENT));
 }
 
 function compareIds(left: Uint32Array, leftAt: number, right: Uint32Array, rightAt: number): number {

@@ -9,6 +9,9 @@ export const KEY_WORDS = 4;
 
 /** The first capacity in entries; it doubles. */
 const FIRST_ROOM = 64;
+const LEAST_ROOM = 4;
+/** A map with a limit up to this has room for all its entries from the start. */
+const SMALL_LIMIT = 1024;
 /**
  * From this capacity it grows to that of the limit at once: entering half a million keys into a new index takes longer
  * than a step may. Pages without entries take no memory.
@@ -17,18 +20,21 @@ const LARGE_ROOM = 8192;
 /** Slots of the index for each entry of the capacity, so that at most half of them are used. */
 const PLACES_AN_ENTRY = 2;
 const HALVES = KEY_WORDS * 2;
+/** Random factors are drawn for this many maps at once: a draw takes longer than all searches in a small map. */
+const MAPS_PER_DRAW = 64;
 
 export class RecentKeys {
   readonly #limit: number;
   readonly #forgotten: (value: number) => void;
+  static #drawn = new Uint32Array(0);
   /** Random odd factors, one for each 16 bits of a key, so that a sender cannot choose keys that collide. */
-  readonly #factors = getRandomValues(new Uint32Array(HALVES)).map((factor) => factor | 1);
+  readonly #factors = RecentKeys.#drawFactors();
   /** The capacity, a power of two. Entry `n` is at `n` modulo the capacity. */
-  #room = FIRST_ROOM;
-  #words = new Uint32Array(FIRST_ROOM * KEY_WORDS);
-  #values = new Float64Array(FIRST_ROOM);
+  #room: number;
+  #words: Uint32Array<ArrayBuffer>;
+  #values: Float64Array<ArrayBuffer>;
   /** Open addressing with linear probing: the position of an entry plus one; 0 is a free slot. */
-  #index = new Int32Array(FIRST_ROOM * PLACES_AN_ENTRY);
+  #index: Int32Array<ArrayBuffer>;
   /** The numbers of the oldest entry and of the next one. */
   #oldest = 0;
   #next = 0;
@@ -40,6 +46,10 @@ export class RecentKeys {
   constructor(limit: number, forgotten: (value: number) => void = () => undefined) {
     this.#limit = limit;
     this.#forgotten = forgotten;
+    this.#room = limit > SMALL_LIMIT ? FIRST_ROOM : powerOfTwoFrom(Math.max(limit, LEAST_ROOM));
+    this.#words = new Uint32Array(this.#room * KEY_WORDS);
+    this.#values = new Float64Array(this.#room);
+    this.#index = new Int32Array(this.#room * PLACES_AN_ENTRY);
   }
 
   get size(): number {
@@ -70,6 +80,16 @@ export class RecentKeys {
   /** Ends the use of the map and returns its memory. */
   release(): void {
     for (const array of [this.#words, this.#values, this.#index]) releaseArray(array);
+  }
+
+  static #drawFactors(): Uint32Array {
+    if (RecentKeys.#drawn.length === 0) {
+      RecentKeys.#drawn = getRandomValues(new Uint32Array(HALVES * MAPS_PER_DRAW));
+      for (let index = 0; index < RecentKeys.#drawn.length; index++) (RecentKeys.#drawn[index] as number) |= 1;
+    }
+    const factors = RecentKeys.#drawn.subarray(0, HALVES);
+    RecentKeys.#drawn = RecentKeys.#drawn.subarray(HALVES);
+    return factors;
   }
 
   /** The slot of a key, or the free slot for it. `words` holds the key at `offset`. */
