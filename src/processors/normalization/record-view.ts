@@ -7,6 +7,7 @@ import type { Memory } from '../../pdata/memory.ts';
 import type { FieldCandidates } from './field-candidates.ts';
 import type { LookupTables } from './lookup-tables.ts';
 import type { Reader } from './reader.ts';
+import { RowSet } from './row-set.ts';
 import { OPERATION_CATEGORY, type Rule } from './rules.ts';
 
 export class RecordView {
@@ -29,7 +30,7 @@ export class RecordView {
   /** The event name of a log record, from its field or an attribute. */
   logName: string | null = null;
   /** Rows that fill a slot already; each row fills one slot at most. */
-  readonly used = new Set<number>();
+  readonly used = new RowSet();
 
   constructor(batch: Batch, lookups: LookupTables, fields: FieldCandidates, reader: Reader) {
     this.batch = batch;
@@ -48,7 +49,7 @@ export class RecordView {
     this.operation = 0;
     this.category = 0;
     this.provider = 0;
-    if (this.used.size > 0) this.used.clear();
+    this.used.clear();
     this.reader.begin();
   }
 
