@@ -8,7 +8,7 @@ import { Rejection } from '../../errors.ts';
 import { partOf } from '../../pdata/buffer-view.ts';
 import type { Reservation } from './byte-budget.ts';
 
-/** The first capacity of the buffer. It doubles, so each byte is copied once on average. */
+/** The least capacity of the buffer. It has room for as much as has arrived, so each byte is copied once on average. */
 const FIRST_BYTES = 16384;
 /** The minimum average rate of a body after the grace time. A slow mobile connection is several times faster. */
 const LEAST_BYTES_PER_SECOND = 1024;
@@ -89,7 +89,7 @@ class ArrivingBody {
   }
 
   #roomFor(length: number): number {
-    const room = Math.max(length, this.#buffer.length * 2, FIRST_BYTES);
+    const room = Math.max(length * 2, FIRST_BYTES);
     return Math.max(length, Math.min(room, this.#declared ?? this.#limits.bytes));
   }
 }
