@@ -21,8 +21,10 @@ const MAX_TRACES = 500000;
 /** Traces of one step. */
 const STEP = 4096;
 
+/** The spans of a project in one UTC month. */
 interface Usage {
-  readonly month: string;
+  readonly fromMs: number;
+  readonly untilMs: number;
   spans: number;
 }
 
@@ -114,10 +116,9 @@ export class MemoryLedger implements Ledger {
   }
 
   #usageOf(project: string, now: number): Usage {
-    const month = monthOf(now);
     const known = this.#usage.get(project);
-    if (known?.month === month) return known;
-    const usage = { month, spans: 0 };
+    if (known !== undefined && known.fromMs <= now && now < known.untilMs) return known;
+    const usage = { fromMs: monthBefore(now), untilMs: monthAfter(now), spans: 0 };
     this.#usage.set(project, usage);
     return usage;
   }
@@ -204,18 +205,24 @@ interface Marker {
 /** The first sixteen bytes of a SHA-256: enough to exclude collisions. */
 function markerOf(claim: Claim): Marker {
   const digest = hash('sha256', Buffer.concat([Buffer.from(`${claim.project.name}\0`), claim.replayKey]), 'buffer');
-  const words = Uint32Array.from({ length: KEY_WORDS }, (_, word) => digest.readUInt32LE(word * 4));
-  return { name: digest.toString('hex'), words };
+  const words = new Uint32Array(KEY_WORDS);
+  for (let word = 0; word < KEY_WORDS; word++) words[word] = digest.readUInt32LE(word * 4);
+  return { name: digest.toString('latin1'), words };
 }
 
-/** The UTC month of the quota: `2026-11` for any moment of November 2026. */
-function monthOf(nowMs: number): string {
-  return new Date(nowMs).toISOString().slice(0, 7);
+/** The start of the UTC month of a time. */
+function monthBefore(nowMs: number): number {
+  const now = new Date(nowMs);
+  return Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1);
+}
+
+/** The start of the next UTC month. */
+function monthAfter(nowMs: number): number {
+  const now = new Date(nowMs);
+  return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1);
 }
 
 /** Whole seconds until the next UTC month begins, at least 1. */
 function nextMonthSeconds(nowMs: number): number {
-  const now = new Date(nowMs);
-  const next = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1);
-  return Math.max(1, Math.ceil((next - nowMs) / 1000));
+  return Math.max(1, Math.ceil((monthAfter(nowMs) - nowMs) / 1000));
 }
