@@ -26,7 +26,7 @@ const BYTE = 0xff;
 
 const UNAVAILABLE = -(2n ** 63n);
 /** Its upper half in memory. */
-const UNAVAILABLE_HIGH = 0x80000000;
+const UNAVAILABLE_HIGH = -(2 ** 31);
 const TWO_32 = 4294967296;
 
 /**
@@ -91,6 +91,13 @@ export class DerivedCursor {
   cost(index: number): Money | null {
     const money = this.#memory.i64[(this.#address >>> 3) + COSTS + index] as bigint;
     return money === UNAVAILABLE ? null : money;
+  }
+  /** The same without a bigint, for sums that may lose digits. NaN: unavailable. */
+  approximateCost(index: number): number {
+    const { i32, u32 } = this.#memory;
+    const word = (this.#address >>> 2) + (COSTS + index) * 2;
+    const [low, high] = [u32[word] as number, i32[word + 1] as number];
+    return low === 0 && high === UNAVAILABLE_HIGH ? Number.NaN : high * TWO_32 + low;
   }
   /** Money may be a safe non-negative integer: creating a bigint costs more than all the arithmetic before. */
   setCost(index: number, money: Money | number | null): void {

@@ -5,7 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { FAIL_ID, MEMORY_END, PAUSE_BASE, PAUSE_CAPACITY } from './layout.ts';
-import type { Steps } from './steps.ts';
+import { atOnce, type Steps } from './steps.ts';
 
 /**
  * The exports of `src/pdata/wasm/index.ts`. Texts are returned through the header (HEADER_TEXT_OFFSET, _LENGTH,
@@ -197,5 +197,5 @@ export function loadWire(seed: bigint, options: WireOptions = {}): Wire {
   const exports = instance.exports as unknown as WireExports;
   if (pauses) calls.exports = instance.exports as unknown as AsyncifyExports;
   exports.initialize(seed);
-  return { memory, bytes, exports, inSteps: (call) => calls.inSteps(call) };
+  return { memory, bytes, exports, inSteps: pauses ? (call) => calls.inSteps(call) : atOnce };
 }

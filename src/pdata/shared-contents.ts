@@ -80,11 +80,9 @@ function* nameEntries(memory: Buffer, length: number, seen: Set<string>): Steps<
   for (let at = layout.OUTPUT_BASE; at < end; ) {
     const content = contentAt(memory, at);
     const size = layout.SHARED_ENTRY_SIZE + content.length;
-    // A hash object costs several times as much as the hash of a small content.
-    const digest = content.length <= HASH_BYTES ? hash('sha256', content, 'buffer') : yield* digestInSteps(content);
-    digest.copy(memory, memory.readUInt32LE(at + layout.SHARED_ENTRY_ROW) + layout.SHARED_ID, 0, CONTENT_ID_BYTES);
-    digest.copy(memory, at + layout.SHARED_ENTRY_ID, 0, CONTENT_ID_BYTES);
-    const id = idAt(memory, at);
+    const id = content.length <= HASH_BYTES ? idOf(content) : yield* idInSteps(content);
+    memory.write(id, memory.readUInt32LE(at + layout.SHARED_ENTRY_ROW) + layout.SHARED_ID, 'latin1');
+    memory.write(id, at + layout.SHARED_ENTRY_ID, 'latin1');
     if (!seen.has(id)) {
       seen.add(id);
       if (kept !== at) memory.copyWithin(kept, at, at + size);
@@ -96,13 +94,16 @@ function* nameEntries(memory: Buffer, length: number, seen: Set<string>): Steps<
   return kept - layout.OUTPUT_BASE;
 }
 
-function* digestInSteps(content: Buffer): Steps<Buffer> {
+/** A hash object costs several times as much as the hash of a small content. */
+const idOf = (content: Buffer): string => hash('sha256', content, 'binary').slice(0, CONTENT_ID_BYTES);
+
+function* idInSteps(content: Buffer): Steps<string> {
   const digest = createHash('sha256');
   for (let at = 0; at < content.length; at += HASH_BYTES) {
     if (at > 0) yield;
     digest.update(content.subarray(at, at + HASH_BYTES));
   }
-  return digest.digest();
+  return digest.digest('binary').slice(0, CONTENT_ID_BYTES);
 }
 
 const idAt = (bytes: Buffer, entry: number): string =>

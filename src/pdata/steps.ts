@@ -6,6 +6,12 @@ import { setImmediate } from 'node:timers/promises';
  */
 export type Steps<Result = void> = Generator<void, Result, void>;
 
+/** A call that is one step. */
+// biome-ignore lint/correctness/useYield: one step
+export function* atOnce<Result>(call: () => Result): Steps<Result> {
+  return call();
+}
+
 /** Runs all steps. The event loop is polled between two of them. */
 export async function finishWithPolls<Result>(steps: Steps<Result>): Promise<Result> {
   for (;;) {

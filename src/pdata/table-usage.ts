@@ -6,7 +6,8 @@ import type { Tables } from './tables.ts';
 import * as layout from './layout.ts';
 
 /** The header that counts the rows of a region, and the bytes of one row. */
-const REGIONS: readonly (readonly [count: number, stride: number])[] = [
+type Region = readonly [count: number, stride: number];
+const REGIONS: readonly Region[] = [
   [layout.HEADER_INPUT_LENGTH, 1],
   [layout.HEADER_RECORDS, layout.RECORD_STRIDE],
   [layout.HEADER_ATTRIBUTES, layout.ATTRIBUTE_STRIDE],
@@ -28,8 +29,10 @@ export class TableUsage {
 
   /** Called after each request, before the tables are reset. */
   note(tables: Tables): void {
-    for (const [index, [count, stride]] of REGIONS.entries())
+    for (let index = 0; index < REGIONS.length; index++) {
+      const [count, stride] = REGIONS[index] as Region;
       this.#most[index] = Math.max(this.#most[index] as number, tables.header(count) * stride);
+    }
     this.#mostScratch = Math.max(this.#mostScratch, tables.header(layout.HEADER_SCRATCH) - layout.SCRATCH_BASE);
   }
 

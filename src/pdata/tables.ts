@@ -1,7 +1,7 @@
 /** The tables in one memory: their header, the symbols of keys, and texts that are not part of the body. */
 import * as layout from './layout.ts';
 import type { Memory } from './memory.ts';
-import type { Steps } from './steps.ts';
+import { atOnce, type Steps } from './steps.ts';
 import { endOfWhole, lengthOfHead, type TextRef } from './text.ts';
 
 /** The WASM functions over the same memory. They return texts in the header. */
@@ -28,11 +28,6 @@ const LONG_TEXT = 1_048_576;
 
 /** Runs one kernel call in steps. */
 type InSteps = <Result>(call: () => Result) => Steps<Result>;
-
-// biome-ignore lint/correctness/useYield: one step
-function* atOnce<Result>(call: () => Result): Steps<Result> {
-  return call();
-}
 
 /** The names of attributes in tables of dialects are shorter. A key may have the size of a body. */
 export const MAX_NAME_BYTES = 1024;

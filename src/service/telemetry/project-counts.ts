@@ -32,7 +32,7 @@ export function usageOf({ derived }: Batch): RequestUsage | null {
     if (derived.goto(row).byte(DERIVED_USAGE_SCOPE) !== OWN) continue;
     inputTokens += derived.number(NUMBER_INPUT_TOKENS) || 0;
     outputTokens += derived.number(NUMBER_OUTPUT_TOKENS) || 0;
-    cost += Number(derived.cost(COST_TOTAL) ?? 0);
+    cost += derived.approximateCost(COST_TOTAL) || 0;
   }
   return { inputTokens, outputTokens, cost };
 }
