@@ -6,7 +6,8 @@
  * - bits 8–11: of these, the bits of the code; in a link: the number of bits that index the second table
  * - bit 12: a literal
  * - bits 13, 14, 15: the end of the block; a link to a second table; an exception, which is one of these two or no code
- * - bits 16–31: the literal, the base of a length or distance, or the start of the second table
+ * - bits 16–31: the literal, the base of a length or distance, or the start of the second table; for code lengths the
+ *   base of the run and, from bit 24 on, the length
  */
 export const ENTRY_END: u64 = 0x2000;
 export const ENTRY_SUBTABLE: u64 = 0x4000;
@@ -15,6 +16,8 @@ export const ENTRY_LITERAL: u64 = 0x1000;
 
 export const LITERAL_BITS: u32 = 11;
 export const DISTANCE_BITS: u32 = 8;
+/** In an entry of code lengths: the length is that of the symbol before. */
+export const REPEATED_LENGTH: u32 = 16;
 /** No code of code lengths is longer. */
 export const LENGTH_BITS: u32 = 7;
 const MAX_CODE_BITS: u32 = 15;
@@ -48,7 +51,11 @@ const SORTED = memory.data(288 * 2, 16);
 
 /** Computes the meanings and the tables of the fixed code. Called once. */
 export function initializeTables(): void {
-  for (let symbol: u32 = 0; symbol < 19; symbol++) store<u32>(LENGTH_MEANINGS + (symbol << 2), symbol << 16);
+  for (let length: u32 = 0; length < 16; length++)
+    store<u32>(LENGTH_MEANINGS + (length << 2), (length << 24) | (1 << 16));
+  store<u32>(LENGTH_MEANINGS + (16 << 2), (REPEATED_LENGTH << 24) | (3 << 16) | 2);
+  store<u32>(LENGTH_MEANINGS + (17 << 2), (3 << 16) | 3);
+  store<u32>(LENGTH_MEANINGS + (18 << 2), (11 << 16) | 7);
   for (let symbol: u32 = 0; symbol < 256; symbol++) {
     store<u32>(LITERAL_MEANINGS + (symbol << 2), <u32>ENTRY_LITERAL | (symbol << 16));
   }

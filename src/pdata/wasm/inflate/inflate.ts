@@ -19,6 +19,7 @@ import {
   initializeTables,
   LENGTHS,
   LENGTH_BITS,
+  REPEATED_LENGTH,
   LITERALS,
   LITERAL_BITS,
   useFixed,
@@ -149,33 +150,27 @@ function fillLengths(to: usize, length: u8, count: u32): void {
 
 /**
  * Reads `count` code lengths, run-length encoded. A run may continue from the literals into the distances, but not past
- * them. The state of the stream is in local variables, as in `inflateCodes`.
+ * them. A single length is a run of one: the processor cannot predict which symbols are runs. The state of the stream
+ * is in local variables, as in `inflateCodes`.
  */
 function readCodeLengths(count: u32): void {
   let b = bits;
   let h = held;
   let at = source;
   let done: u32 = 0;
+  let length: u32 = 0;
   while (done < count) {
     b |= load<u64>(at) << h;
     at += <usize>((63 - h) >> 3);
     h |= 56;
     const entry = <u64>load<u32>(<usize>((b & ((1 << LENGTH_BITS) - 1)) << 2), LENGTHS);
+    const run = <u32>decodedValue(entry & 0xffffff, b);
     b >>= entry & 0xff;
     h -= entry & 0xff;
-    const symbol = <u32>(entry >> 16);
-    if (symbol < 16) {
-      store<u8>(CODE_LENGTHS + done++, <u8>symbol);
-      continue;
-    }
-    if (symbol == 16 && done == 0) break;
-    const length: u8 = symbol == 16 ? load<u8>(CODE_LENGTHS + done - 1) : 0;
-    const extra: u64 = symbol == 18 ? 7 : symbol - 14;
-    const run = (symbol == 18 ? 11 : 3) + <u32>(b & (((<u64>1) << extra) - 1));
-    b >>= extra;
-    h -= extra;
-    if (done + run > count) break;
-    fillLengths(CODE_LENGTHS + done, length, run);
+    const repeats = <u32>(entry >> 24) == REPEATED_LENGTH;
+    if (done + run > count || repeats & (done == 0)) break;
+    length = repeats ? length : <u32>(entry >> 24);
+    fillLengths(CODE_LENGTHS + done, <u8>length, run);
     done += run;
   }
   keep(b, h, at, target);
