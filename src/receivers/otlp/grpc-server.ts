@@ -11,7 +11,6 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import type { Component, Host } from '../../component/component.ts';
 import type { ConnectionHandler, Listener } from '../../component/listening.ts';
 import { CallPacing, PacedCalls } from './call-pacing.ts';
@@ -22,6 +21,7 @@ import type { GrpcCalls } from './grpc-calls.ts';
 import { ADMITTED_WINDOW_BYTES, firstStreams, GrpcSession, type SessionMark } from './grpc-session.ts';
 import type { GrpcOptions } from './grpc-options.ts';
 import { connectionLimit, listenRequest } from './listen-options.ts';
+import { SessionStarts } from './session-starts.ts';
 import { type Protocol, TlsTerminator } from '../../net/tls-terminator.ts';
 
 type StreamArguments = [ServerHttp2Stream, IncomingHttpHeaders, number, readonly string[]];
@@ -35,7 +35,7 @@ const BAD_CLIENT_MAGIC = -903;
 
 interface Beginning {
   /** Without TLS. */
-  readonly connection: Duplex;
+  readonly connection: Socket;
   /** As the listener accepted it. */
   readonly accepted: Socket | null;
 }
@@ -53,6 +53,7 @@ export class GrpcServer implements Component, ConnectionHandler {
   #hasSuccessor = false;
   #timer: NodeJS.Timeout | null = null;
   readonly #pacing = new CallPacing();
+  readonly #starts = new SessionStarts<Beginning>((beginning) => this.#start(beginning));
   /** The connection that is being passed to the server. */
   #beginning: Beginning | null = null;
 
@@ -63,7 +64,7 @@ export class GrpcServer implements Component, ConnectionHandler {
     this.#connections = new OpenConnections(connectionLimit(options, host));
     this.#foreign = new ForeignClients(host.logger);
     this.#server = this.#createServer();
-    const secured = (connection: Socket, accepted: Socket | null): void => this.#begin(connection, accepted);
+    const secured = (connection: Socket, accepted: Socket | null): void => this.#starts.add({ connection, accepted });
     const failed: Protocol['failed'] = (error, peer) => this.#foreign.reportTlsError(error, 'h2', peer);
     const protocol = { name: 'h2', failed, secured } as const;
     this.#terminator = options.tls === undefined ? null : new TlsTerminator(options.tls, host, protocol);
@@ -83,13 +84,15 @@ export class GrpcServer implements Component, ConnectionHandler {
     // HTTP/2 does not use half-closed connections.
     connection.allowHalfOpen = false;
     if (!this.#connections.add(connection)) return;
-    if (this.#terminator === null) this.#begin(connection, connection);
+    if (this.#terminator === null) this.#starts.add({ connection, accepted: connection });
     else this.#terminator.accept(connection);
   }
 
   /** The server creates the session synchronously, so that `#adopt` can read `#beginning`. */
-  #begin(connection: Socket, accepted: Socket | null): void {
-    this.#beginning = { connection, accepted };
+  #start(beginning: Beginning): void {
+    const { connection } = beginning;
+    if (connection.destroyed) return;
+    this.#beginning = beginning;
     this.#server.emit('connection', connection);
     this.#beginning = null;
   }
