@@ -1,5 +1,6 @@
 /** The README of a component agrees with its definition. */
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import t from 'tap';
 import { parse } from 'yaml';
 import type { Definition } from '../../src/component/definition.ts';
@@ -35,3 +36,26 @@ for (const definition of written) {
     }
   });
 }
+
+/** The names of the files of the component, and of the folders of `src` that its README names. */
+function filesAround(path: string, text: string): ReadonlySet<string> {
+  const folders = [dirname(path), ...[...text.matchAll(/`(src\/[\w/-]+?)\/?`/g)].map(([, folder = '']) => folder)];
+  const files = folders.flatMap((folder) => readdirSync(`${ROOT}${folder}`, { recursive: true }) as string[]);
+  return new Set(files.map((file) => basename(file)));
+}
+
+t.test('the files that a README names are in the folder of the component, or in one that it names', async (t) => {
+  for (const definition of written) {
+    const path = pathOf(definition);
+    const text = read(path);
+    const files = filesAround(path, text);
+    const names = [...text.matchAll(/`([\w/-]+\.tsx?)`/g)].map(([, name = '']) => name);
+    const isThere = (name: string): boolean =>
+      files.has(name) || [ROOT, `${ROOT}${dirname(path)}/`].some((folder) => existsSync(folder + name));
+    t.same(
+      names.filter((name) => !isThere(name)),
+      [],
+      path,
+    );
+  }
+});
