@@ -16,9 +16,10 @@ const IDLE_PING_INTERVAL_MS = 2 * 3_600_000;
 
 /**
  * A peer may reset this many calls before they are answered, plus some each second: protection from rapid reset
- * attacks.
+ * attacks. A connection without an admitted call gets the lower limit, because it may be one of many.
  */
 const MAX_RESETS = 100;
+const FIRST_RESETS = 20;
 const RESETS_PER_SECOND = 20;
 /**
  * A peer with this many open calls beyond the limit is disconnected. node:http2 applies the limit itself, but only
@@ -62,7 +63,7 @@ export class GrpcSession {
   readonly #paced: PacedCalls;
   #strikes = 0;
   #lastPing = 0;
-  #resetsLeft = MAX_RESETS;
+  #resetsLeft = FIRST_RESETS;
   #resetsSince = performance.now();
   #isRejected = false;
   readonly #maxConcurrentStreams: number;
@@ -109,6 +110,7 @@ export class GrpcSession {
   /** A call of this project was admitted. */
   admitted(project: string): void {
     if (this.#project === null && !this.#session.destroyed) {
+      this.#resetsLeft += MAX_RESETS - FIRST_RESETS;
       this.#session.setLocalWindowSize(ADMITTED_WINDOW_BYTES);
       if (this.#maxConcurrentStreams > FIRST_CALLS)
         this.#session.settings({ maxConcurrentStreams: this.#maxConcurrentStreams });
@@ -196,7 +198,8 @@ export class GrpcSession {
   #countReset(): void {
     const now = performance.now();
     const regained = ((now - this.#resetsSince) / 1000) * RESETS_PER_SECOND;
-    this.#resetsLeft = Math.min(MAX_RESETS, this.#resetsLeft + regained) - 1;
+    const most = this.#project === null ? FIRST_RESETS : MAX_RESETS;
+    this.#resetsLeft = Math.min(most, this.#resetsLeft + regained) - 1;
     this.#resetsSince = now;
     if (this.#resetsLeft < 0) this.#cut('too_many_resets');
   }
