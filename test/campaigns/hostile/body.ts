@@ -20,8 +20,8 @@ const START_NS = 1_790_000_000_000_000_000n;
 const MAX_ATTRIBUTES = 200_000;
 /** The limit of one list of attributes. A record may be larger than a body may be, but it must fit a string. */
 const MAX_RECORD_BYTES = 24 * 1024 * 1024;
-/** The limit of one record. Each value takes some hundred bytes of memory until it is encoded. */
-const MAX_RECORD_VALUES = 2_000_000;
+/** The limit of one record. Each value takes some hundred bytes of memory until it is encoded, as protobuf twice. */
+const MAX_RECORD_VALUES = { json: 4_000_000, protobuf: 2_000_000 } as const;
 const protos = loadProtos();
 
 /**
@@ -33,7 +33,7 @@ export function bodyOf(
   { signal, encoding, size, salt }: { signal: SignalName; encoding: EncodingName; size: number; salt: number },
 ): Buffer {
   const values = valuesOf(genome);
-  if (values > MAX_RECORD_VALUES) throw new RangeError(`the record has ${values} values`);
+  if (values > MAX_RECORD_VALUES[encoding]) throw new RangeError(`the record has ${values} values`);
   const one = recordOf(genome, signal, 0, salt);
   const recordBytes = Math.max(1, encodedSize(requestOf(genome, signal, [one], 0), signal, encoding));
   const count = Math.max(1, Math.floor(size / recordBytes));
