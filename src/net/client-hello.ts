@@ -4,8 +4,15 @@ import type { Socket } from 'node:net';
 /** The head of a TLS record (RFC 8446 §5.1): type, version, length of the fragment. */
 const RECORD_HEAD_BYTES = 5;
 const LENGTH_AT = 3;
-const HANDSHAKE_RECORD = 0x16;
+/** The types of records: change cipher spec, alert, handshake, application data. */
+const FIRST_TYPE = 0x14;
+const HANDSHAKE_TYPE = 0x16;
+const LAST_TYPE = 0x17;
 const MOST_FRAGMENT_BYTES = 16_384;
+/** OpenSSL accepts the form of SSL 2 too (RFC 5246 appendix E.2): length with the highest bit set, type. */
+const OLD_FORM_BIT = 0x80;
+const OLD_LENGTH_BITS = 0x7fff;
+const OLD_LENGTH_BYTES = 2;
 /** The head of a handshake message (RFC 8446 §4): type, length. */
 const MESSAGE_HEAD_BYTES = 4;
 const CLIENT_HELLO = 1;
@@ -56,7 +63,7 @@ export class ClientHello {
 }
 
 /** The records of a ClientHello, which may be divided between several. */
-export class HelloRecords {
+class HelloRecords {
   /** Where the current record begins. */
   #at = 0;
   /** Bytes of the message in the records before. */
@@ -65,21 +72,35 @@ export class HelloRecords {
 
   /** `bytes`: all that arrived, from the first byte. True: the message is complete, or this is something else. */
   areComplete(bytes: Buffer): boolean {
+    if (((bytes[0] ?? 0) & OLD_FORM_BIT) !== 0) return isOldFormComplete(bytes);
     while (this.#at < bytes.length) {
-      if (bytes[this.#at] !== HANDSHAKE_RECORD) return true;
+      const type = bytes[this.#at] as number;
+      if (type < FIRST_TYPE || type > LAST_TYPE) return true;
       if (bytes.length < this.#at + RECORD_HEAD_BYTES) return false;
       const length = bytes.readUInt16BE(this.#at + LENGTH_AT);
-      if (length === 0 || length > MOST_FRAGMENT_BYTES) return true;
+      if (length > MOST_FRAGMENT_BYTES) return true;
       const start = this.#at + RECORD_HEAD_BYTES;
       const fragment = bytes.subarray(start, start + length);
-      if (this.#before < MESSAGE_HEAD_BYTES) fragment.copy(this.#head, this.#before);
-      const count = this.#before + fragment.length;
-      if (count > 0 && this.#head[0] !== CLIENT_HELLO) return true;
-      if (count >= MESSAGE_HEAD_BYTES && count >= MESSAGE_HEAD_BYTES + this.#head.readUIntBE(1, 3)) return true;
+      if (type === HANDSHAKE_TYPE && this.#endsWith(fragment)) return true;
       if (fragment.length < length) return false;
-      this.#before = count;
+      // The server refuses other records, or reads over them.
+      if (type === HANDSHAKE_TYPE) this.#before += length;
       this.#at = start + length;
     }
     return false;
   }
+
+  /** Whether the message ends in the fragment, or is of another type. */
+  #endsWith(fragment: Buffer): boolean {
+    if (this.#before < MESSAGE_HEAD_BYTES) fragment.copy(this.#head, this.#before);
+    const count = this.#before + fragment.length;
+    if (count > 0 && this.#head[0] !== CLIENT_HELLO) return true;
+    return count >= MESSAGE_HEAD_BYTES && count >= MESSAGE_HEAD_BYTES + this.#head.readUIntBE(1, 3);
+  }
+}
+
+function isOldFormComplete(bytes: Buffer): boolean {
+  if (bytes.length <= OLD_LENGTH_BYTES) return false;
+  if (bytes[OLD_LENGTH_BYTES] !== CLIENT_HELLO) return true;
+  return bytes.length >= OLD_LENGTH_BYTES + (bytes.readUInt16BE(0) & OLD_LENGTH_BITS);
 }

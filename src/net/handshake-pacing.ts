@@ -9,15 +9,15 @@ import { ClientHello } from './client-hello.ts';
 
 /** Handshakes that begin in one iteration. */
 const MOST_BEGUN = 4;
-/** After this time for handshakes there is a pause of the same time. */
-const TURN_MS = 5;
+/** In each window, handshakes take this time, or that of the last ones which began before it was over. */
+const WINDOW_MS = 10;
+const MOST_SPENT_MS = 5;
+const PAUSE_MS = 5;
 /** A handshake that takes longer is ended when another one waits and no more may begin. */
 const SLOW_MS = 2000;
 
-interface Waiting {
-  readonly connection: Socket;
-  readonly begin: () => void;
-}
+/** Connections with a complete ClientHello, in order of arrival, and what begins their handshake. */
+type Queue = Map<Socket, () => void>;
 
 export interface HandshakeLimits {
   /** A connection whose handshake has not ended after this time is closed. */
@@ -33,10 +33,12 @@ export class HandshakePacing {
   readonly #limits: HandshakeLimits;
   /** The connections before the end of their handshake, with their time limits. */
   readonly #timers = new Map<Socket, NodeJS.Timeout>();
-  /** By the address of the client, in order of arrival. No queue is empty. The first address is the next one. */
-  readonly #waiting = new Map<string, Waiting[]>();
+  /** By the address of the client. No queue is empty. The first address is the next one. */
+  readonly #waiting = new Map<string, Queue>();
   /** The handshakes that have begun, with the time. The oldest is first. */
   readonly #unfinished = new Map<Socket, number>();
+  /** The start of the window, and the time that handshakes have taken in it. */
+  #windowMs = 0;
   #spentMs = 0;
   /** Whether a callback that begins the next handshakes is scheduled. */
   #isScheduled = false;
@@ -51,14 +53,19 @@ export class HandshakePacing {
    */
   add(connection: Socket, begin: () => void): void {
     const hello = new ClientHello(connection);
+    // A closed connection has no address.
+    const address = connection.remoteAddress ?? '';
     // The limit of the TLS server begins later. It does not notice the end of every connection while it reads nothing.
     this.#timers.set(connection, setTimeout(() => connection.destroy(), this.#limits.durationMs).unref());
-    connection.once('close', () => this.end(connection));
+    connection.once('close', () => {
+      this.#leave(address, connection);
+      this.end(connection);
+    });
     const start = (): void => {
       hello.giveBack();
       begin();
     };
-    hello.read(() => this.#append({ connection, begin: start }));
+    hello.read(() => this.#wait(address, connection, start));
   }
 
   /** The handshake of this connection has ended. */
@@ -68,25 +75,30 @@ export class HandshakePacing {
     if (this.#unfinished.delete(connection)) this.#beginSome();
   }
 
-  #append(waiting: Waiting): void {
-    const address = waiting.connection.remoteAddress ?? '';
-    const queue = this.#waiting.get(address);
-    if (queue === undefined) this.#waiting.set(address, [waiting]);
-    else queue.push(waiting);
+  #wait(address: string, connection: Socket, begin: () => void): void {
+    const queue: Queue = this.#waiting.get(address) ?? new Map();
+    this.#waiting.set(address, queue.set(connection, begin));
     this.#beginSome();
+  }
+
+  /** A closed connection is not kept with its bytes until its turn. */
+  #leave(address: string, connection: Socket): void {
+    const queue = this.#waiting.get(address);
+    if (queue?.delete(connection) === true && queue.size === 0) this.#waiting.delete(address);
   }
 
   #beginSome(): void {
     if (this.#isScheduled || this.#waiting.size === 0) return;
     this.#isScheduled = true;
-    if (this.#spentMs >= TURN_MS || !this.#hasRoom()) {
-      setTimeout(() => {
-        this.#spentMs = 0;
-        this.#beginMore();
-      }, TURN_MS);
+    const started = performance.now();
+    if (started - this.#windowMs >= WINDOW_MS) {
+      this.#windowMs = started;
+      this.#spentMs = 0;
+    }
+    if (this.#spentMs >= MOST_SPENT_MS || !this.#hasRoom()) {
+      setTimeout(() => this.#beginMore(), PAUSE_MS);
       return;
     }
-    const started = performance.now();
     for (let count = 0; count < MOST_BEGUN && this.#waiting.size > 0 && this.#hasRoom(); count++)
       this.#beginNext(started);
     // The server reads the ClientHello after this callback, and before the immediates.
@@ -102,10 +114,19 @@ export class HandshakePacing {
   }
 
   #beginNext(now: number): void {
-    const next = this.#takeNext();
-    if (next === null) return;
-    this.#unfinished.set(next.connection, now);
-    next.begin();
+    const [first] = this.#waiting;
+    const [next] = first?.[1] ?? [];
+    if (first === undefined || next === undefined) return;
+    const [address, queue] = first;
+    const [connection, begin] = next;
+    queue.delete(connection);
+    // The address is the last one now.
+    this.#waiting.delete(address);
+    if (queue.size > 0) this.#waiting.set(address, queue);
+    // Its event `close` comes later.
+    if (connection.destroyed) return;
+    this.#unfinished.set(connection, now);
+    begin();
   }
 
   #hasRoom(): boolean {
@@ -115,17 +136,5 @@ export class HandshakePacing {
     this.#unfinished.delete(oldest[0]);
     oldest[0].destroy();
     return true;
-  }
-
-  /** Null when all that waited are closed. */
-  #takeNext(): Waiting | null {
-    for (const [address, queue] of this.#waiting) {
-      this.#waiting.delete(address);
-      const next = queue.splice(0, queue.findIndex(({ connection }) => !connection.destroyed) + 1).pop();
-      if (next === undefined) continue;
-      if (queue.length > 0) this.#waiting.set(address, queue);
-      return next;
-    }
-    return null;
   }
 }

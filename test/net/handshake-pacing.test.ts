@@ -13,6 +13,8 @@ const LONG_MS = 60_000;
 interface Scene {
   /** A connection of a client, and of the server. */
   open(from?: string): Promise<{ readonly client: Socket; readonly accepted: Socket }>;
+  /** So many connections of one client that have all sent a ClientHello. */
+  openAll(count: number): Promise<readonly { readonly client: Socket; readonly accepted: Socket }[]>;
   /** The connections of the server whose handshakes began, in order. */
   readonly begun: Socket[];
   readonly pacing: HandshakePacing;
@@ -47,7 +49,13 @@ async function startScene(
     const [[accepted]] = await Promise.all([once(server, 'connection'), once(client, 'connect')]);
     return { client, accepted: accepted as Socket };
   };
-  return { open, begun, pacing };
+  const openAll: Scene['openAll'] = async (count) => {
+    const all = [];
+    for (let index = 0; index < count; index++) all.push(await open());
+    for (const { client } of all) client.write(HELLO);
+    return all;
+  };
+  return { open, openAll, begun, pacing };
 }
 
 t.test('a handshake begins when its first record is complete, and the server can read all of it', async (t) => {
@@ -64,18 +72,28 @@ t.test('a handshake begins when its first record is complete, and the server can
   t.same(accepted.read(), HELLO);
 });
 
-t.test('a ClientHello may be divided between records', async (t) => {
-  const { open, begun } = await startScene(t);
-  const { client, accepted } = await open();
-  const records = [...HELLO.subarray(5)].map((byte) => Buffer.from([0x16, 3, 1, 0, 1, byte]));
-  const divided = Buffer.concat(records);
-  client.write(divided.subarray(0, -1));
-  await until(() => accepted.bytesRead === divided.length - 1);
-  t.equal(begun.length, 0);
-  client.write(divided.subarray(-1));
-  await until(() => begun.length === 1);
-  t.same(accepted.read(), divided);
-});
+/** The message of `HELLO` in other forms. A handshake that began earlier would escape the limits. */
+const FORMS = {
+  'a record for each byte': Buffer.concat([...HELLO.subarray(5)].map((byte) => Buffer.from([0x16, 3, 1, 0, 1, byte]))),
+  'an empty record before': Buffer.concat([Buffer.from([0x16, 3, 1, 0, 0]), HELLO]),
+  'a change of the cipher spec before': Buffer.concat([Buffer.from([0x14, 3, 3, 0, 1, 1]), HELLO]),
+  'an alert between': Buffer.concat([
+    Buffer.from([0x16, 3, 1, 0, 2, 1, 0, 0x15, 3, 1, 0, 2, 1, 0]),
+    Buffer.from([0x16, 3, 1, 0, 3, 0, 1, 4]),
+  ]),
+  'that of SSL 2': Buffer.from([0x80, 4, 1, 3, 3, 0]),
+};
+for (const [name, form] of Object.entries(FORMS))
+  t.test(`a handshake begins with its last byte: ${name}`, async (t) => {
+    const { open, begun } = await startScene(t);
+    const { client, accepted } = await open();
+    client.write(form.subarray(0, -1));
+    await until(() => accepted.bytesRead === form.length - 1);
+    t.equal(begun.length, 0);
+    client.write(form.subarray(-1));
+    await until(() => begun.length === 1);
+    t.same(accepted.read(), form);
+  });
 
 t.test('a connection that ends, or sends too much, before its handshake begins is closed', async (t) => {
   const { open, begun } = await startScene(t);
@@ -121,16 +139,14 @@ t.test('few handshakes begin in an iteration of the event loop', async (t) => {
   const MOST_IN_AN_ITERATION = 4;
   const counts: number[] = [];
   let count = 0;
-  const { open, begun, pacing } = await startScene(t, () => {
+  const { openAll, begun, pacing } = await startScene(t, () => {
     if (count++ === 0)
       setImmediate(() => {
         counts.push(count);
         count = 0;
       });
   });
-  const clients = [];
-  for (let index = 0; index < 20; index++) clients.push(await open());
-  for (const { client } of clients) client.write(HELLO);
+  const clients = await openAll(20);
   for (let ended = 0; ended < clients.length; ended++) {
     await until(() => begun.length > ended);
     pacing.end(begun[ended] as Socket);
@@ -139,10 +155,8 @@ t.test('few handshakes begin in an iteration of the event loop', async (t) => {
 });
 
 t.test('few handshakes are unfinished, and clients of other addresses come first', async (t) => {
-  const { open, begun, pacing } = await startScene(t);
-  const clients = [];
-  for (let index = 0; index < MOST_UNFINISHED + 10; index++) clients.push(await open());
-  for (const { client } of clients) client.write(HELLO);
+  const { open, openAll, begun, pacing } = await startScene(t);
+  await openAll(MOST_UNFINISHED + 10);
   await until(() => begun.length === MOST_UNFINISHED);
   const other = await open('127.0.0.2');
   other.client.write(HELLO);
@@ -156,10 +170,8 @@ t.test('few handshakes are unfinished, and clients of other addresses come first
 });
 
 t.test('a slow handshake is ended for one that waits', async (t) => {
-  const { open, begun } = await startScene(t);
-  const clients = [];
-  for (let index = 0; index < MOST_UNFINISHED; index++) clients.push(await open());
-  for (const { client } of clients) client.write(HELLO);
+  const { open, openAll, begun } = await startScene(t);
+  await openAll(MOST_UNFINISHED);
   await until(() => begun.length === MOST_UNFINISHED);
   const { client, accepted } = await open();
   client.write(HELLO);
@@ -169,10 +181,8 @@ t.test('a slow handshake is ended for one that waits', async (t) => {
 });
 
 t.test('a connection that closes while it waits takes no turn', async (t) => {
-  const { open, begun, pacing } = await startScene(t);
-  const clients = [];
-  for (let index = 0; index < MOST_UNFINISHED + 2; index++) clients.push(await open());
-  for (const { client } of clients) client.write(HELLO);
+  const { openAll, begun, pacing } = await startScene(t);
+  const clients = await openAll(MOST_UNFINISHED + 2);
   await until(() => begun.length === MOST_UNFINISHED);
   const [closing, last] = clients.filter(({ accepted }) => !begun.includes(accepted));
   closing?.accepted.destroy();
@@ -182,10 +192,8 @@ t.test('a connection that closes while it waits takes no turn', async (t) => {
 });
 
 t.test('a connection that its client ends while it waits is closed', async (t) => {
-  const { open, begun } = await startScene(t);
-  const clients = [];
-  for (let index = 0; index < MOST_UNFINISHED + 1; index++) clients.push(await open());
-  for (const { client } of clients) client.write(HELLO);
+  const { openAll, begun } = await startScene(t);
+  const clients = await openAll(MOST_UNFINISHED + 1);
   await until(() => begun.length === MOST_UNFINISHED);
   const [waiting] = clients.filter(({ accepted }) => !begun.includes(accepted));
   waiting?.client.end();
