@@ -51,6 +51,7 @@ export class GrpcServer implements Component, ConnectionHandler {
   readonly #foreign: ForeignClients;
   #listener: Listener | null = null;
   #hasSuccessor = false;
+  #isStopping = false;
   #timer: NodeJS.Timeout | null = null;
   readonly #pacing = new CallPacing();
   readonly #starts = new SessionStarts<Beginning>((beginning) => this.#start(beginning));
@@ -104,6 +105,7 @@ export class GrpcServer implements Component, ConnectionHandler {
 
   /** Stops accepting, waits for open calls, and cuts the rest when the deadline aborts. */
   async stop(deadline: AbortSignal): Promise<void> {
+    this.#isStopping = true;
     this.#terminator?.stop();
     this.#listener?.close();
     if (!this.#hasSuccessor) this.#calls.stop();
@@ -151,5 +153,7 @@ export class GrpcServer implements Component, ConnectionHandler {
       if (error.errno === BAD_CLIENT_MAGIC) this.#foreign.report('http1', peer);
     });
     session.on('close', () => this.#sessions.delete(session));
+    // The connection was accepted before the stop, and waited for its start or its TLS handshake.
+    if (this.#isStopping) this.#sessions.get(session)?.drain();
   }
 }
