@@ -20,15 +20,15 @@ const LARGE_ROOM = 8192;
 /** Slots of the index for each entry of the capacity, so that at most half of them are used. */
 const PLACES_AN_ENTRY = 2;
 const HALVES = KEY_WORDS * 2;
-/** Random factors are drawn for this many maps at once: a draw takes longer than all searches in a small map. */
-const MAPS_PER_DRAW = 64;
 
 export class RecentKeys {
+  /**
+   * Random odd factors, one for each 16 bits of a key, so that a sender cannot choose keys that collide. All maps of a
+   * process have the same: a draw takes longer than all searches in a small map.
+   */
+  static readonly #factors = getRandomValues(new Uint32Array(HALVES)).map((factor) => factor | 1);
   readonly #limit: number;
   readonly #forgotten: (value: number) => void;
-  static #drawn = new Uint32Array(0);
-  /** Random odd factors, one for each 16 bits of a key, so that a sender cannot choose keys that collide. */
-  readonly #factors = RecentKeys.#drawFactors();
   /** The capacity, a power of two. Entry `n` is at `n` modulo the capacity. */
   #room: number;
   #words: Uint32Array<ArrayBuffer>;
@@ -82,16 +82,6 @@ export class RecentKeys {
     for (const array of [this.#words, this.#values, this.#index]) releaseArray(array);
   }
 
-  static #drawFactors(): Uint32Array {
-    if (RecentKeys.#drawn.length === 0) {
-      RecentKeys.#drawn = getRandomValues(new Uint32Array(HALVES * MAPS_PER_DRAW));
-      for (let index = 0; index < RecentKeys.#drawn.length; index++) (RecentKeys.#drawn[index] as number) |= 1;
-    }
-    const factors = RecentKeys.#drawn.subarray(0, HALVES);
-    RecentKeys.#drawn = RecentKeys.#drawn.subarray(HALVES);
-    return factors;
-  }
-
   /** The slot of a key, or the free slot for it. `words` holds the key at `offset`. */
   #placeOf(words: Uint32Array, offset: number): number {
     const last = this.#index.length - 1;
@@ -114,8 +104,8 @@ export class RecentKeys {
     let sum = 0;
     for (let word = 0; word < KEY_WORDS; word++) {
       const bits = words[offset + word] as number;
-      sum += Math.imul(bits & 0xffff, this.#factors[word * 2] as number);
-      sum += Math.imul(bits >>> 16, this.#factors[word * 2 + 1] as number);
+      sum += Math.imul(bits & 0xffff, RecentKeys.#factors[word * 2] as number);
+      sum += Math.imul(bits >>> 16, RecentKeys.#factors[word * 2 + 1] as number);
     }
     return (sum >>> 0) >>> (Math.clz32(this.#index.length) + 1);
   }
