@@ -123,9 +123,21 @@ if (chromium === null) {
     t.ok(Number(rows[0]?.['count']) <= MOST_CONNECTIONS, 'connections of the console');
     t.ok(at(0.5) < 1000, 'a reader that does not read does not hold the daemon');
 
-    // One event has fifty traces at most. The others are counted, and offered.
-    await page.getByRole('button', { name: / new ↑$/u }).waitFor();
     await page.getByRole('button', { name: 'show older ones' }).click();
     await page.getByText(/ · looked at /u).waitFor({ state: 'attached' });
+
+    // As of traces whose spans are in objects only. Late rows of the load may be offered with one: they are shown, and
+    // the next one is offered alone, which loads the list.
+    let isLoaded = false;
+    page.on('request', (request) => {
+      if (request.url().includes('/shop/traces?')) isLoaded = true;
+    });
+    for (let trace = 10; !isLoaded; trace++) {
+      await console.database.query(
+        `INSERT INTO sluice.traces (trace_id, project, environment, first_ns, last_ns)
+         VALUES ('\\x${`${trace}`.repeat(16)}', 'shop', 'default', 5, 5)`,
+      );
+      await page.getByRole('button', { name: / new ↑$/u }).click();
+    }
   });
 }

@@ -92,17 +92,17 @@ function NewestTraces({ asked, newest }: { asked: Asked; newest: TraceRow | null
     onGap: restart,
   });
   const showPending = (): void => {
-    // Traces that were only counted are loaded with the list: too many in one event, or in objects only.
+    // Spans that are in objects only are loaded with the list.
     if (pending.value.length === 0) restart();
     else {
       setAdded({ of: query, rows: merge(pending.value, live).slice(0, MOST_LIVE) });
-      pending.value = [];
+      clearPending();
     }
   };
   // A trace that is older than the last loaded one is loaded with its page.
   const oldest = search.more ? BigInt(search.items.at(-1)?.start_time_unix_nano ?? 0) : 0n;
   const fresh = live.filter((row) => BigInt(row.start_time_unix_nano) >= oldest);
-  // Those between these and the pages below are not held.
+  // Traces between these and the pages below were dropped.
   const isFull = live.length >= MOST_LIVE;
   const rows = isFull ? live : fresh.length === 0 ? search.items : merge(fresh, search.items);
   const foot = isFull ? (
