@@ -45,7 +45,8 @@ def text(value):
         return value.decode()
     if isinstance(value, Decimal):
         # All decimal columns have eight digits. Spark gives some values a ninth, a zero.
-        return format(value, "f") if -value.as_tuple().exponent <= 8 else format(value.normalize(), ".8f")
+        whole, point, digits = format(value, "f").partition(".")
+        return whole + point + digits[:8] + digits[8:].rstrip("0")
     if hasattr(value, "strftime"):
         utc = value if value.tzinfo is None else value.astimezone(timezone.utc)
         return utc.strftime("%Y-%m-%d %H:%M:%S.%f")
