@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { ReadBuffer } from './read-buffer.ts';
 
 /** With this many pending answers the connection is not read further. */
 const MOST_DUE = 8;
@@ -38,6 +39,7 @@ export type Bytes = 'heads' | 'bodies' | 'unstored';
  * connections.
  */
 export interface Pacing {
+  readonly readBuffer: ReadBuffer;
   /** Whether bytes behind the request cannot be trusted, so that its connection closes. */
   isAmbiguous(request: IncomingMessage): boolean;
   /** Whether this iteration has time left for bytes of this kind. */
@@ -77,7 +79,8 @@ export class PacedConnection {
     this.#parse = socket.listeners('data')[0] as Parse | undefined;
     if (this.#parse === undefined) return;
     socket.removeListener('data', this.#parse);
-    socket.on('data', (bytes: Buffer) => this.#take(bytes));
+    socket.on('data', (bytes: Buffer) => this.#take(bytes, false));
+    pacing.readBuffer.adopt(socket, (bytes) => this.#take(bytes, true));
   }
 
   /** A request has begun. False when the connection is closing. */
@@ -127,7 +130,8 @@ export class PacedConnection {
     this.goOn();
   }
 
-  #take(bytes: Buffer): void {
+  /** `isShared`: the bytes are not valid later. */
+  #take(bytes: Buffer, isShared: boolean): void {
     let rest = bytes;
     while (rest.length > 0) {
       if (this.#isClosing) {
@@ -136,7 +140,7 @@ export class PacedConnection {
       }
       const expected = this.#expected;
       if (this.#due >= MOST_DUE || !this.#pacing.hasTime(expected)) {
-        this.#leave(rest, rest === bytes);
+        this.#leave(isShared ? Buffer.from(rest) : rest, rest === bytes);
         return;
       }
       const piece = rest.subarray(0, this.#sizeOfPiece());
@@ -144,7 +148,7 @@ export class PacedConnection {
       rest = rest.subarray(piece.length);
       // node:http has paused the socket for a reader of the body or of answers, and resumes it.
       if (rest.length > 0 && !this.#isClosing && this.#socket.isPaused()) {
-        this.#keep(rest);
+        this.#keep(isShared ? Buffer.from(rest) : rest);
         return;
       }
     }

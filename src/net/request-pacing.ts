@@ -7,6 +7,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Bytes, type Mark, PacedConnection, type Pacing } from './paced-connection.ts';
+import { ReadBuffer } from './read-buffer.ts';
 
 /** The time of all connections with bytes of one kind in one iteration of the event loop. */
 const TURN_MS = 10;
@@ -118,6 +119,7 @@ const PLAIN_RULES: RequestRules = {
 };
 
 export class RequestPacing implements Pacing {
+  readonly readBuffer = new ReadBuffer();
   readonly #rules: RequestRules;
   readonly #connections = new WeakMap<Socket, PacedConnection>();
   readonly #heads = new PacedBytes(() => this.#schedule());

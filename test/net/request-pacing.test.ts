@@ -5,6 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import t from 'tap';
 import { type Bytes, PacedConnection } from '../../src/net/paced-connection.ts';
+import { ReadBuffer } from '../../src/net/read-buffer.ts';
 import { RequestPacing } from '../../src/net/request-pacing.ts';
 import { KEY, startDaemon } from '../support/daemon.ts';
 import { aSpan, aTraceRequest } from '../support/payloads.ts';
@@ -20,6 +21,7 @@ function openConnection() {
   const kinds: Bytes[] = [];
   const socket = new PassThrough();
   const pacing = {
+    readBuffer: new ReadBuffer(),
     isAmbiguous: () => false,
     hasTime: () => true,
     spend: (kind: Bytes, work: () => void) => {
