@@ -3,8 +3,8 @@
  * event loop, 64 KiB each, and gives every call in these bytes at once: thousands, whose answers take seconds. Here a
  * connection serves few calls in an iteration. The rest waits, and the connection is not read further until it is
  * served. Connections without an accepted call, and those whose calls are all refused, share a limited rate, and one of
- * them is read in an iteration. Frames that are no part of a message count for that rate by their bytes: node:http2
- * gives no event for them. A connection with many of them for its accepted calls gets the limited rate too.
+ * them begins calls in an iteration. Frames that are no part of a message count for that rate by their bytes:
+ * node:http2 gives no event for them. A connection with many of them for its accepted calls gets the limited rate too.
  */
 import type { Duplex } from 'node:stream';
 
@@ -13,7 +13,7 @@ const MOST_CALLS = 64;
 /** After this many calls in a row that are refused for a reason of the client, a connection gets the limited rate. */
 const MOST_REFUSED = 64;
 /** The work of all connections with the limited rate in a tick: calls that begin, calls that are served, and reads. */
-const RATED_UNITS = 16;
+const RATED_UNITS = 8;
 const TICK_MS = 10;
 /** So many bytes that are no part of a message are a unit of work. */
 const UNIT_BYTES = 8192;
@@ -43,6 +43,8 @@ export class CallPacing {
   readonly #rated: PacedCalls[] = [];
   /** Those that are read. */
   readonly #read = new Set<PacedCalls>();
+  /** Those of them that are not read in this iteration. */
+  #paused: PacedCalls[] = [];
   #checkTimer: NodeJS.Timeout | null = null;
   /** Whether the timer has the longer interval. */
   #isIdle = false;
@@ -73,6 +75,14 @@ export class CallPacing {
   /** Counts work of a connection with the limited rate. */
   charge(units: number): void {
     this.#units -= units;
+  }
+
+  /** A connection with the limited rate has begun a call. The others that are read continue in the next iteration. */
+  pauseOthers(calls: PacedCalls): void {
+    if (this.#paused.length > 0) return;
+    for (const other of this.#read) if (other !== calls && other.isRated) this.#paused.push(other);
+    for (const other of this.#paused) other.pause();
+    this.#schedule();
   }
 
   /** Checks what the connection sends besides messages, now and later, until it is stopped. */
@@ -116,6 +126,7 @@ export class CallPacing {
     setImmediate(() => {
       this.#isScheduled = false;
       this.#iteration++;
+      for (const calls of this.#paused.splice(0)) calls.readOn();
       firstOpen(this.#stopped)?.goOn(MOST_CALLS);
       if (this.#stopped.length > 0) this.#schedule();
     });
@@ -217,7 +228,10 @@ export class PacedCalls {
     const { iteration } = this.#pacing;
     if (iteration !== this.#iteration) this.#begun = 0;
     this.#iteration = iteration;
-    if (this.isRated) this.#pacing.charge(1);
+    if (this.isRated) {
+      this.#pacing.charge(1);
+      this.#pacing.pauseOthers(this);
+    }
     if (this.#isStopped || this.#refused >= MOST_REFUSED || this.#begun >= MOST_CALLS) {
       this.#waiting.push(serve);
       this.stop();
@@ -248,6 +262,11 @@ export class PacedCalls {
       this.#pacing.watch(this);
     }
     return serves.length;
+  }
+
+  /** Stops reading until `readOn`. */
+  pause(): void {
+    this.#connection._handle?.readStop();
   }
 
   /**

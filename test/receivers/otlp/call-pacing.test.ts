@@ -4,7 +4,7 @@ import t from 'tap';
 import { CallPacing, PacedCalls } from '../../../src/receivers/otlp/call-pacing.ts';
 
 const MOST_CALLS = 64;
-const RATED_UNITS = 16;
+const RATED_UNITS = 8;
 const TICK_MS = 10;
 const MIB = 1_048_576;
 const nextIteration = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -63,6 +63,19 @@ t.test('of several new connections one is read in an iteration, until a call is 
   first.calls.end(false);
   first.begin(MOST_CALLS);
   t.same([first.take(), first.seen.length], [MOST_CALLS, 4]);
+});
+
+t.test('when a new connection begins a call, the other new ones are not read in the same iteration', async (t) => {
+  const pacing = new CallPacing();
+  const proven = await openConnection(pacing);
+  const [first, second] = [openNew(pacing), openNew(pacing)];
+  while (second.seen.length < 2) await nextIteration();
+  for (const { seen } of [first, second]) seen.length = 0;
+  first.begin(2);
+  t.same([proven.seen, first.seen, second.seen], [[], ['stop'], ['stop']]);
+  await nextIteration();
+  t.same(second.seen, ['stop', 'start']);
+  second.close();
 });
 
 t.test('calls that new connections begin count for the rate, also when they are never served', async (t) => {
