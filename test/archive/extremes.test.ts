@@ -132,7 +132,7 @@ t.test('a database user with no more than the documented rights', async (t) => {
   await requireDone(t, scene, 'prune', '--project', 'project-1', '--yes');
 });
 
-t.test('projects of any name are erased', async (t) => {
+longTest('projects of any name are erased', async (t) => {
   const scene = await configured(t);
   for (const project of PROJECTS)
     for (const signal of SIGNALS) await storeRow(scene, signal, { ...rowOf(signal, 0), project });
@@ -149,7 +149,7 @@ t.test('projects of any name are erased', async (t) => {
   t.same(scene.files(), []);
 });
 
-t.test('a folder for temporary files that is absent, no folder, or too small', async (t) => {
+longTest('a folder for temporary files that is absent, no folder, or too small', async (t) => {
   const scene = await configured(t);
   for (let each = 0; each < 2; each++) await storeRow(scene, 'spans', { ...rowOf('spans', 0), name: NOISE });
   const { folder } = scene;

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { linesOfLake, makeScene, type Scene, TABLES } from '../support/archive-scene.ts';
 import { sluice } from '../support/command-line.ts';
+import { longTest } from '../support/long.ts';
 import { postgresConfig } from '../support/postgres-daemon.ts';
 import { storeLog, storeSpan, storeStory, traceIdOf } from '../support/usage-rows.ts';
 
@@ -77,7 +78,7 @@ t.test('a backup of a time before anything was archived', async (t) => {
   t.equal((await linesOf(scene)).flat().length, wanted.flat().length, 'what is sent again is there once');
 });
 
-t.test('a backup of a time between two runs: its own files stay known', async (t) => {
+longTest('a backup of a time between two runs: its own files stay known', async (t) => {
   const today = await makeScene(t);
   await storeStory(today);
   await today.run();

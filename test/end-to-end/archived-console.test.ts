@@ -214,7 +214,7 @@ t.test('usage of archived days is counted', async (t) => {
   t.equal((await ask('/projects/shop/usage?archived=yes')).status, 400);
 });
 
-t.test('conversations of archived days, whatever their ids are', async (t) => {
+longTest('conversations of archived days, whatever their ids are', async (t) => {
   t.same(
     turnsBefore.map(({ status }) => status),
     [...IDS.map(() => 200), ...UNKNOWN_IDS.map(() => 404)],
@@ -246,7 +246,7 @@ t.test('lists and sums of PostgreSQL alone say from which time on they are compl
   }
 });
 
-t.test('what is in a file that is lost is left out, and the answer says so', async (t) => {
+longTest('what is in a file that is lost is left out, and the answer says so', async (t) => {
   const day = new Date(CLOSED_MS + 2 * DAY_MS).toISOString().slice(0, 10);
   const key = scene.files().find((name) => name.startsWith(`lake/spans/day=${day}`)) ?? '';
   const path = join(scene.lake, key);
@@ -272,7 +272,7 @@ t.test('what is in a file that is lost is left out, and the answer says so', asy
   await daemon.until('an answer of archived days is incomplete');
 });
 
-t.test('without its claim a trace is searched', async (t) => {
+longTest('without its claim a trace is searched', async (t) => {
   await scene.query('DELETE FROM sluice.traces');
   const { id } = traces['repeated'] ?? { id: '' };
   t.match(JSON.parse((await ask(`/traces/${id}`)).text), { project: 'shop' });
@@ -286,7 +286,7 @@ t.test('without its claim a trace is searched', async (t) => {
   });
 });
 
-t.test('a trace that was removed is not shown, although the archive still has it', async (t) => {
+longTest('a trace that was removed is not shown, although the archive still has it', async (t) => {
   const { id } = traces['adk'] ?? { id: '' };
   const path = `/projects/shop/traces/${id}`;
   const first = Math.floor((CLOSED_MS + 4 * DAY_MS) / 1000);

@@ -162,7 +162,7 @@ t.test('archived=false reads PostgreSQL only', async (t) => {
   t.match(body, { items: [], complete_from: String });
 });
 
-t.test('a further trace is shown although a process has answered from an earlier snapshot', async (t) => {
+longTest('a further trace is shown although a process has answered from an earlier snapshot', async (t) => {
   const path = '/projects/default/traces';
   t.equal((await ask(path)).body.items.length, 1);
   const live = await fetch(`http://127.0.0.1:${port}/api/v1${path.replace('traces', 'live')}`);

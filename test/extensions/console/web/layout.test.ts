@@ -12,7 +12,7 @@ import { PATIENCE_MS } from '../../../support/patience.ts';
 import { hostileTrace } from './hostile-trace.ts';
 
 const WHOLE_MS = 6 * PATIENCE_MS;
-const WIDTHS = [360, 800, 1440];
+const WIDTHS = isLong ? [360, 800, 1440] : [360, 1440];
 /** The widths at which the room around controls is measured, which takes most of the time: a phone has least. */
 const TARGET_WIDTHS = isLong ? WIDTHS : WIDTHS.slice(0, 1);
 const HEIGHT = 820;
@@ -212,7 +212,7 @@ if (chromium === null) {
       ['shop/project', '.data-table'],
       ['shop/status', '.tiles'],
       [`shop/compare?a=${id}&b=${traceOf(demo)}`, '.grid-row'],
-      ...[id, hostile.traceId].flatMap((trace) =>
+      ...(isLong ? [id, hostile.traceId] : [id]).flatMap((trace) =>
         [
           ['timeline', '.grid-row'],
           ['messages', '.message'],

@@ -3,10 +3,11 @@
  * Chromium without a window reports every tab as shown, so the test says which one is.
  */
 import type { BrowserContext, Page } from 'playwright-core';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { makeDemo } from '../../../../src/cli/demo-application.ts';
 import { findChromium, launchChromium } from '../../../support/browser.ts';
 import { startConsole } from '../../../support/console.ts';
+import { isLong } from '../../../support/long.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
 
 const TABS = 8;
@@ -57,6 +58,33 @@ if (chromium === null) {
       if (new URL(request.url()).pathname.endsWith('/live')) streams += 1;
     });
     const address = `${console.origin}/p/shop/traces`;
+    const showWindows = async (t: Test): Promise<void> => {
+      const windows = await browser.newContext();
+      await windows.addInitScript(HIDDEN);
+      await windows.addInitScript('window.shown = true');
+      const open = new Set<object>();
+      windows.on('request', (request) => {
+        if (new URL(request.url()).pathname.endsWith('/live')) open.add(request);
+      });
+      windows.on('requestfailed', (request) => open.delete(request));
+      const pages: Page[] = [];
+      for (let at = 0; at < TABS; at += 1) pages.push(await openTab(windows, address));
+      const [first, last] = [pages[0], pages.at(-1)] as [Page, Page];
+      await last.locator('.live.on').waitFor();
+      await first.locator('.live.waiting').waitFor();
+      t.equal(open.size, 4);
+      t.match(await first.locator('.live').getAttribute('title'), /four windows used last/u);
+      const before = await rows(last).count();
+      await sendTrace();
+      await rows(last).nth(before).waitFor();
+      t.equal(await rows(first).count(), before);
+      await first.evaluate("window.dispatchEvent(new Event('focus'))");
+      await rows(first).nth(before).waitFor();
+      await pages[4]?.locator('.live.waiting').waitFor();
+      await last.close();
+      await pages[4]?.locator('.live.on').waitFor();
+      await windows.close();
+    };
     const tabs: Page[] = [];
     for (let at = 0; at < TABS; at += 1) tabs.push(await openTab(context, at % 2 === 0 ? address : `${address}/${id}`));
     t.equal(streams, 0, 'hidden tabs open no stream');
@@ -94,33 +122,7 @@ if (chromium === null) {
       await trace.getByRole('button', { name: '1 more span · show' }).click();
       await trace.getByText('a late span').first().waitFor();
     });
-    await t.test('windows beside each other, all of which are shown', async (t) => {
-      const windows = await browser.newContext();
-      await windows.addInitScript(HIDDEN);
-      await windows.addInitScript('window.shown = true');
-      const open = new Set<object>();
-      windows.on('request', (request) => {
-        if (new URL(request.url()).pathname.endsWith('/live')) open.add(request);
-      });
-      windows.on('requestfailed', (request) => open.delete(request));
-      const pages: Page[] = [];
-      for (let at = 0; at < TABS; at += 1) pages.push(await openTab(windows, address));
-      const [first, last] = [pages[0], pages.at(-1)] as [Page, Page];
-      await last.locator('.live.on').waitFor();
-      await first.locator('.live.waiting').waitFor();
-      t.equal(open.size, 4);
-      t.match(await first.locator('.live').getAttribute('title'), /four windows used last/u);
-      const before = await rows(last).count();
-      await sendTrace();
-      await rows(last).nth(before).waitFor();
-      t.equal(await rows(first).count(), before);
-      await first.evaluate("window.dispatchEvent(new Event('focus'))");
-      await rows(first).nth(before).waitFor();
-      await pages[4]?.locator('.live.waiting').waitFor();
-      await last.close();
-      await pages[4]?.locator('.live.on').waitFor();
-      await windows.close();
-    });
+    if (isLong) await t.test('windows beside each other, all of which are shown', (t) => showWindows(t));
     await t.test('a list of log records', async (t) => {
       const logs = await context.newPage();
       logs.setDefaultTimeout(PATIENCE_MS);
