@@ -1,7 +1,7 @@
 /**
  * `sluice archive` of many spans while ingest continues, on one embedded server: rows a second, peak memory of its
  * process (Linux), bytes of a span before and after, and the acknowledgement times beside it. The target is a ratio of
- * the 99th of a hundred of at most 1.3.
+ * the 99th of a hundred of at most 1.3. A plain client that commits one row at a time is the control.
  *
  * One span of ten is a model call, as many as given by `--spans` in all. 51,200 different ones of each kind are sent to
  * the daemon and then copied in the database into days that have ended: two of model calls, four of small spans. With
@@ -22,6 +22,7 @@ import type { SessionLimits } from '../src/component/capabilities/postgres.ts';
 import { Database } from '../src/extensions/postgres/database.ts';
 import { findRunning } from '../src/extensions/postgres/embedded/find-running.ts';
 import { TABLE_COLUMNS } from '../src/pdata/columns.ts';
+import { DirectCommits } from '../test/support/direct-commits.ts';
 import { readArguments } from './arguments.ts';
 import { type Daemon, KEY, PROJECT, startDaemon } from './daemon.ts';
 import { runCommand } from './measured-command.ts';
@@ -35,6 +36,8 @@ const PEAK_MS = 4000;
 const SPANS_OF_REQUEST = 64;
 const DIFFERENT_REQUESTS = 800;
 const COPIES_AT_ONCE = 2;
+/** Of the control. */
+const COMMIT_EVERY_MS = 25;
 const SILENT = { info: () => undefined, warn: () => undefined };
 const LIMITS: SessionLimits = { statementTimeoutMs: 3_600_000, lockTimeoutMs: 600_000 };
 
@@ -141,21 +144,28 @@ async function printSizes(database: Database): Promise<void> {
 
 interface Load {
   readonly client: Client;
+  readonly direct: DirectCommits;
   readonly requests: Requests;
   readonly perSecond: number;
   readonly milliseconds: number;
 }
 
-/** The milliseconds of a round's answers. */
-async function round({ client, requests, ...rate }: Load): Promise<readonly number[]> {
+/** Milliseconds. */
+interface Round {
+  readonly answers: readonly number[];
+  readonly commits: readonly number[];
+}
+
+async function round({ client, direct, requests, ...rate }: Load): Promise<Round> {
+  direct.clear();
   const outcomes = await client.atRate(requests, rate);
   const failed = outcomes.find(({ status }) => status !== 200);
   if (failed !== undefined) throw new Error(`status ${failed.status}`);
-  return outcomes.map(({ ms }) => ms);
+  return { answers: outcomes.map(({ ms }) => ms), commits: [...direct.times] };
 }
 
-async function rounds(load: Load, isOver: (done: number) => boolean): Promise<readonly (readonly number[])[]> {
-  const times: (readonly number[])[] = [];
+async function rounds(load: Load, isOver: (done: number) => boolean): Promise<readonly Round[]> {
+  const times: Round[] = [];
   while (!isOver(times.length)) times.push(await round(load));
   return times;
 }
@@ -197,6 +207,7 @@ async function main(): Promise<void> {
   const daemon = await startDaemon('embedded', [], { workers: 1 });
   const client = new Client(daemon.url, KEY);
   const database = new Database();
+  const direct = await DirectCommits.open(resolve(daemon.folder, 'data'), COMMIT_EVERY_MS);
   try {
     const address = await findRunning({ dataDir: resolve(daemon.folder, 'data'), host: process, log: SILENT });
     if (address === undefined) throw new Error('the embedded server does not run');
@@ -217,6 +228,7 @@ async function main(): Promise<void> {
     const peak = await client.peak(requests, CONNECTIONS, PEAK_MS);
     const load = {
       client,
+      direct,
       requests,
       perSecond: peak * Number(values.share),
       milliseconds: Number(values.seconds) * 1000,
@@ -234,10 +246,15 @@ async function main(): Promise<void> {
     await printSizes(database);
     console.log(`\npeak: ${grouped(peak)} requests a second; ${grouped(load.perSecond)} are sent\n`);
     printHead(['', 'answers', 'p50', 'p99', 'p99 of a round', 'worst round', 'longest'], [0]);
-    const alone = printTimes('alone', [...before, ...after]);
-    const ratio = printTimes('beside the archive', beside) / alone;
-    console.log(`\nratio of p99: ${ratio.toFixed(2)}`);
+    const ratioOf = (name: string, of: (round: Round) => readonly number[]): number => {
+      const alone = printTimes(`${name}, alone`, [...before, ...after].map(of));
+      return printTimes(`${name}, beside the archive`, beside.map(of)) / alone;
+    };
+    const ratio = ratioOf('requests', ({ answers }) => answers);
+    const control = ratioOf('plain commits', ({ commits }) => commits);
+    console.log(`\nratio of p99: ${ratio.toFixed(2)}, of plain commits: ${control.toFixed(2)}`);
   } finally {
+    await direct.close();
     await database.close();
     await client.close();
     await daemon.stop();

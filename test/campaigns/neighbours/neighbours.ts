@@ -21,9 +21,9 @@ import { readArguments, refuseArguments } from '../../../bench/arguments.ts';
 import { printHead, printRow } from '../../../bench/table.ts';
 import { ATTACKS } from './attacks.ts';
 import { quantile } from '../../../src/cli/bench/figures.ts';
-import { Honest, quantileOf, type Seen } from './honest.ts';
+import { Honest, quantileOf, REQUEST_EVERY_MS, type Seen } from './honest.ts';
 import type { DaemonFigures } from './daemon-watch.ts';
-import { DirectCommits } from './direct-commits.ts';
+import { DirectCommits } from '../../support/direct-commits.ts';
 import { HONEST_KEY, type Ports, type Scene, SIBLING_KEY, startScene } from './scene.ts';
 
 /**
@@ -111,7 +111,7 @@ async function startClaimed(limitBytes: number | null): Promise<Scene> {
 
 const scene = await startClaimed(values.limited ? LIMIT_BYTES : null);
 const other = against === 'daemon' ? await startClaimed(null) : null;
-const direct = against === 'database' ? await DirectCommits.open(scene.dataFolder) : null;
+const direct = against === 'database' ? await DirectCommits.open(scene.dataFolder, REQUEST_EVERY_MS) : null;
 const honest = new Honest(scene.ports.http, values.sibling ? SIBLING_KEY : HONEST_KEY);
 const faults: string[] = [];
 try {

@@ -1,8 +1,10 @@
-/** A plain client of the daemon's database: it commits one row at a time, at the rate of the honest project. */
+/**
+ * A plain client of the daemon's database, which commits one row at a time at a constant rate: what the server gives any
+ * client beside other work.
+ */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { findRunning } from '../../../src/extensions/postgres/embedded/find-running.ts';
-import { REQUEST_EVERY_MS } from './honest.ts';
+import { findRunning } from '../../src/extensions/postgres/embedded/find-running.ts';
 
 const QUIET = { info: () => undefined, warn: () => undefined };
 /** About the row of a small span. */
@@ -11,20 +13,22 @@ const CONNECTIONS = 4;
 
 export class DirectCommits {
   readonly #pool: pg.Pool;
+  readonly #intervalMs: number;
   readonly #running: Promise<void>;
   #times: number[] = [];
   #ended = false;
 
-  private constructor(pool: pg.Pool) {
+  private constructor(pool: pg.Pool, intervalMs: number) {
     this.#pool = pool;
+    this.#intervalMs = intervalMs;
     this.#running = this.#commit();
   }
 
-  static async open(dataFolder: string): Promise<DirectCommits> {
+  static async open(dataFolder: string, intervalMs: number): Promise<DirectCommits> {
     const address = await findRunning({ dataDir: dataFolder, host: process, log: QUIET });
     const pool = new pg.Pool({ ...address, max: CONNECTIONS });
     await pool.query('CREATE TABLE public.direct_commits (id bytea PRIMARY KEY, content bytea NOT NULL)');
-    return new DirectCommits(pool);
+    return new DirectCommits(pool, intervalMs);
   }
 
   /** Milliseconds of each commit since `clear`. */
@@ -46,7 +50,7 @@ export class DirectCommits {
     const work: Promise<void>[] = [];
     while (!this.#ended) {
       work.push(this.#insert());
-      await new Promise((resolve) => setTimeout(resolve, REQUEST_EVERY_MS));
+      await new Promise((resolve) => setTimeout(resolve, this.#intervalMs));
     }
     await Promise.all(work);
   }
