@@ -1,6 +1,6 @@
 /** Options of commands that write the lake. */
 import { parseByteSize, parseDuration } from '../config/units.ts';
-import { type Options, UsageError, type Values } from './options.ts';
+import { type Options, textOption, UsageError, type Values } from './options.ts';
 import { formatBytes } from './view/format.ts';
 
 /** Below this DuckDB cannot sort rows of several mebibytes. */
@@ -8,19 +8,11 @@ const LEAST_MEMORY = 256 * 2 ** 20;
 
 /** Those with the same words in each command. */
 export const WORK_OPTIONS = {
-  keep: {
-    type: 'text',
-    value: 'DURATION',
-    description: 'Remove files of days that ended this long ago',
+  keep: textOption('DURATION', 'Remove files of days that ended this long ago', {
     otherwise: 'as configured, else never',
-  },
-  memory: {
-    type: 'text',
-    value: 'SIZE',
-    description: 'Memory for sorting; the rest is in files',
-    otherwise: 'as configured, else 1GiB',
-  },
-} as const satisfies Options;
+  }),
+  memory: textOption('SIZE', 'Memory for sorting; the rest is in files', { otherwise: 'as configured, else 1GiB' }),
+};
 
 /** Milliseconds; undefined when the option is not given. */
 export function durationOf(values: Values, option: 'older-than' | 'keep'): number | undefined {

@@ -10,7 +10,7 @@ import { noteExpired, withArchiveSession, withArchiveWork } from './archive-work
 import type { Call, Command, ExitCode } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { withDatabase } from './database.ts';
-import { UsageError } from './options.ts';
+import { flagOption, textOption, UsageError } from './options.ts';
 import { layOut } from './terminal.ts';
 import { formatBytes, formatCount, plural, UNKNOWN } from './view/format.ts';
 import { asJson } from './view/screen-text.ts';
@@ -25,17 +25,12 @@ export const archiveCommand: Command = {
     'Writes the spans, log records and metric points of each UTC day that has ended as Parquet, sorted, below lake/ in DIR. What is not\ngiven is as in exporters.postgres.archive, whose schedule runs this command too.\nEach file is read back and compared with the database before it is recorded. Records that arrived later become further\nfiles at the next run. An interrupted run is repeated. Nothing is removed from the database. With --keep, files of older days are\nremoved from the archive, if the database has nothing of them any more.',
   options: {
     ...CONFIG_OPTIONS,
-    to: { type: 'text', value: 'DIR', description: 'A folder, or s3://bucket/prefix', otherwise: AS_CONFIGURED },
-    'older-than': {
-      type: 'text',
-      value: 'DURATION',
-      description: 'Only days that ended this long ago',
-      otherwise: 'as configured, else 7d',
-    },
+    to: textOption('DIR', 'A folder, or s3://bucket/prefix', { otherwise: AS_CONFIGURED }),
+    'older-than': textOption('DURATION', 'Only days that ended this long ago', { otherwise: 'as configured, else 7d' }),
     ...WORK_OPTIONS,
-    adopt: { type: 'flag', description: 'First record files that the database does not know, after a restore' },
-    'dry-run': { type: 'flag', description: 'Only show what would be archived' },
-    json: { type: 'flag', description: 'Print JSON' },
+    adopt: flagOption('First record files that the database does not know, after a restore'),
+    'dry-run': flagOption('Only show what would be archived'),
+    json: flagOption('Print JSON'),
   },
   examples: [
     ['sluice archive --to /archive', 'what is older than seven days'],

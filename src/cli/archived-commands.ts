@@ -15,6 +15,7 @@ import { CONFIG_OPTIONS } from './config-options.ts';
 import { type Lake, LAKE_OPTION } from './lake.ts';
 import { onlyWord } from './project.ts';
 import { type ArchivedWork, serveArchived } from './serve-archived.ts';
+import { flagOption } from './options.ts';
 
 /** The files that are read for one answer, so that it comes in time. Older days are left out. */
 const MOST_OF_USAGE = { records: 1_000_000 };
@@ -53,7 +54,7 @@ export const archivedConversation: Command = {
 };
 
 export const archivedUsage: Command = {
-  options: { ...OPTIONS, owners: { type: 'flag', description: 'Also load the spans above the calls' } },
+  options: { ...OPTIONS, owners: flagOption('Also load the spans above the calls') },
   examples: [],
   run: (call) => {
     const hasOwners = call.values.flag('owners');
@@ -64,7 +65,7 @@ export const archivedUsage: Command = {
 
 /** Lists of traces, conversations and log records. */
 export const archivedTraces: Command = {
-  options: { ...OPTIONS, content: { type: 'flag', description: 'Also load content' } },
+  options: { ...OPTIONS, content: flagOption('Also load content') },
   examples: [],
   run: (call) =>
     call.values.flag('content')

@@ -12,7 +12,7 @@ import { KINDS, makeTraceRequest } from './bench/trace-request.ts';
 import type { Call, Command, ExitCode } from './command.ts';
 import { commandLine } from './command-line.ts';
 import { withDatabase } from './database.ts';
-import { UsageError, type Values } from './options.ts';
+import { flagOption, textOption, UsageError, type Values } from './options.ts';
 import { post, refused, type Target, TARGET_OPTIONS, withTarget } from './otlp-target.ts';
 import { formatCount } from './view/format.ts';
 import { asJson } from './view/screen-text.ts';
@@ -30,32 +30,20 @@ export const benchCommand: Command = {
   description: `Sends spans with new trace ids, as gzip over connections that stay open: first as fast as they are stored, then at parts\nof that rate. A time counts from when its request was due, also when all connections are busy. The figures include the\nload of the generator when it runs on the same machine.\n\nThe spans are stored: in the project ${OWN_PROJECT}, which is created, or in that of the key. The report names the command\nthat removes them. Without --yes, it stores nothing on other machines, with a given key, or in another project that has\nspans.`,
   options: {
     ...TARGET_OPTIONS,
-    project: {
-      type: 'text',
+    project: textOption('NAME', 'The project of a key that is created for this use', {
       short: 'p',
-      value: 'NAME',
-      description: 'The project of a key that is created for this use',
       default: OWN_PROJECT,
-    },
-    environment: {
-      type: 'text',
-      short: 'e',
-      value: 'NAME',
-      description: 'The environment of the spans',
-      default: 'bench',
-    },
-    kind: {
-      type: 'text',
-      value: 'KIND',
-      description: 'model-calls with prompts and answers, small-spans, or mix: a model call in four spans',
+    }),
+    environment: textOption('NAME', 'The environment of the spans', { short: 'e', default: 'bench' }),
+    kind: textOption('KIND', 'model-calls with prompts and answers, small-spans, or mix: a model call in four spans', {
       default: 'mix',
-    },
-    'spans-per-request': { type: 'text', value: 'N', description: 'Spans of a request', default: '64' },
-    connections: { type: 'text', value: 'N', description: 'Most requests at the same time', default: '16' },
-    duration: { type: 'text', value: 'TIME', description: 'Of the warm-up and of each step', default: '10s' },
-    rate: { type: 'text', value: 'N', description: 'Spans a second, in one step', otherwise: 'steps to find the peak' },
-    yes: { type: 'flag', short: 'y', description: 'Store the spans there in any case' },
-    json: { type: 'flag', description: 'Print JSON' },
+    }),
+    'spans-per-request': textOption('N', 'Spans of a request', { default: '64' }),
+    connections: textOption('N', 'Most requests at the same time', { default: '16' }),
+    duration: textOption('TIME', 'Of the warm-up and of each step', { default: '10s' }),
+    rate: textOption('N', 'Spans a second, in one step', { otherwise: 'steps to find the peak' }),
+    yes: flagOption('Store the spans there in any case', { short: 'y' }),
+    json: flagOption('Print JSON'),
   },
   examples: [
     ['sluice bench', 'the daemon on this machine, in about a minute'],

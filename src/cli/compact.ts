@@ -17,6 +17,7 @@ import { type Opened, withDatabase } from './database.ts';
 import { layOut } from './terminal.ts';
 import { formatBytes, formatCount, plural } from './view/format.ts';
 import { asJson } from './view/screen-text.ts';
+import { flagOption, textOption } from './options.ts';
 
 /** The share of the memory for the compressed parts of one group. */
 const GROUP_SHARE = 1 / 8;
@@ -26,15 +27,12 @@ export const compactCommand: Command = {
     'Writes the records of accepted requests, which the exporter `objects` stored, as sorted Parquet below lake/ in its folder or\nbucket. What is not given is as in exporters.objects.compaction, whose schedule runs this command too.\nEach file is read back and compared before it is recorded. An interrupted run is repeated. The objects are removed by the\ndaemon one to two days later. It does not work where `sluice archive` writes the lake.',
   options: {
     ...CONFIG_OPTIONS,
-    'older-than': {
-      type: 'text',
-      value: 'DURATION',
-      description: 'Only requests that arrived this long ago',
+    'older-than': textOption('DURATION', 'Only requests that arrived this long ago', {
       otherwise: 'as configured, else 1h',
-    },
+    }),
     ...WORK_OPTIONS,
-    'dry-run': { type: 'flag', description: 'Only show what would be published' },
-    json: { type: 'flag', description: 'Print JSON' },
+    'dry-run': flagOption('Only show what would be published'),
+    json: flagOption('Print JSON'),
   },
   examples: [
     ['sluice compact', 'what is older than an hour'],

@@ -3,11 +3,12 @@ import { COMPONENTS } from '../components.ts';
 import type { Definition } from '../component/definition.ts';
 import type { Command } from './command.ts';
 import { layOut } from './terminal.ts';
+import { flagOption } from './options.ts';
 
 const KINDS = ['receiver', 'processor', 'exporter', 'extension'] as const;
 
 export const components: Command = {
-  options: { json: { type: 'flag', description: 'Print JSON, with the schema of every option' } },
+  options: { json: flagOption('Print JSON, with the schema of every option') },
   examples: [
     ['sluice components', 'list them'],
     ['sluice components --json', 'the same for programs, with the JSON Schema of their options'],

@@ -5,22 +5,18 @@ import { fileURLToPath } from 'node:url';
 import type { Config } from '../config/config.ts';
 import type { LoadOptions } from '../config/load.ts';
 import type { Call } from './command.ts';
-import type { Options, Values } from './options.ts';
+import { listOption, textOption, type Values } from './options.ts';
 
 export const CONFIG_OPTIONS = {
-  config: {
-    type: 'list',
+  config: listOption('FILE', 'Configuration file; several are merged from left to right', {
     short: 'c',
-    value: 'FILE',
-    description: 'Configuration file; several are merged from left to right',
     otherwise: 'sluice.yaml, else config/sluice.yaml',
-  },
-  set: {
-    type: 'list',
-    value: 'PATH=VALUE',
-    description: 'Sets one option after all files, for example service.shutdown_timeout=30s; may be repeated',
-  },
-} as const satisfies Options;
+  }),
+  set: listOption(
+    'PATH=VALUE',
+    'Sets one option after all files, for example service.shutdown_timeout=30s; may be repeated',
+  ),
+};
 
 /** The options as they were given, for another command. */
 export const configWords = (values: Values): readonly string[] =>
@@ -29,13 +25,8 @@ export const configWords = (values: Values): readonly string[] =>
 /** The options of the default command. They may be given without a command. */
 export const RUN_OPTIONS = {
   ...CONFIG_OPTIONS,
-  workers: {
-    type: 'text',
-    value: 'N',
-    description: 'Number of worker processes; not with a file exporter or ledger: memory',
-    default: '1',
-  },
-} as const satisfies Options;
+  workers: textOption('N', 'Number of worker processes; not with a file exporter or ledger: memory', { default: '1' }),
+};
 
 /** The file that `sluice init` writes. */
 export const OWN_FILE = 'sluice.yaml';

@@ -11,18 +11,18 @@ import { PostgresPeople } from '../extensions/postgres/people.ts';
 import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { withDatabase } from './database.ts';
-import { UsageError } from './options.ts';
+import { flagOption, listOption, textOption, UsageError } from './options.ts';
 
 export const consoleCommand: Command = {
   description:
     'Prints a link that logs in one person once, within 15 minutes. A new person without --project and --no-content is an\nadmin, otherwise a viewer. Options change a person that exists.',
   options: {
     ...CONFIG_OPTIONS,
-    name: { type: 'text', value: 'NAME', description: 'The person', default: FIRST_PERSON },
-    role: { type: 'text', value: 'viewer|editor|admin', description: 'What the person may do' },
-    project: { type: 'list', short: 'p', value: 'NAME', description: 'A project that the person sees; repeatable' },
-    'no-content': { type: 'flag', description: 'The person does not see prompts, answers and tool payloads' },
-    json: { type: 'flag', description: 'Print JSON' },
+    name: textOption('NAME', 'The person', { default: FIRST_PERSON }),
+    role: textOption('viewer|editor|admin', 'What the person may do'),
+    project: listOption('NAME', 'A project that the person sees; repeatable', { short: 'p' }),
+    'no-content': flagOption('The person does not see prompts, answers and tool payloads'),
+    json: flagOption('Print JSON'),
   },
   examples: [
     ['sluice console', 'a link for the admin'],

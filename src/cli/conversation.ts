@@ -6,7 +6,7 @@ import type { Command, ExitCode } from './command.ts';
 import { explainMissing } from './content-capture.ts';
 import { LAKE_SEARCH_OPTIONS, withLake } from './lake.ts';
 import { onlyWord } from './project.ts';
-import { limitOption } from './options.ts';
+import { flagOption, limitOption } from './options.ts';
 import { limitOf, type Reader, READER_OPTIONS, sinceOf, withReader } from './reader.ts';
 import type { Terminal } from './terminal.ts';
 import {
@@ -32,7 +32,7 @@ export const conversationCommand: Command = {
   options: {
     ...READER_OPTIONS,
     ...LAKE_SEARCH_OPTIONS,
-    all: { type: 'flag', description: 'Show the messages that earlier calls have too' },
+    all: flagOption('Show the messages that earlier calls have too'),
     limit: limitOption('The last N model calls', DEFAULT_CALLS),
   },
   examples: [

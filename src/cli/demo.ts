@@ -6,7 +6,7 @@ import { type Demo, makeDemo } from './demo-application.ts';
 import type { DemoRequest } from './demo-otlp.ts';
 import { SCALES } from './demo-day.ts';
 import { sendScale } from './demo-scale.ts';
-import { UsageError } from './options.ts';
+import { flagOption, textOption, UsageError } from './options.ts';
 import { post, refused, type Target, TARGET_OPTIONS, withTarget } from './otlp-target.ts';
 import { asJson } from './view/screen-text.ts';
 
@@ -19,27 +19,14 @@ export const demoCommand: Command = {
     'The key is --key, or else SLUICE_KEY. Without both, and with a database in the configuration, a key is created for\nthis use and revoked afterwards.\n\nWith --scale, a repeated run with the same seed sends the same records and those of the time since then. Spans are\nstored once; log records and metric points are stored again when the runs are more than an hour\napart. Ctrl-C stops after the request in flight.',
   options: {
     ...TARGET_OPTIONS,
-    environment: {
-      type: 'text',
-      short: 'e',
-      value: 'NAME',
-      description: 'The environment of the telemetry',
-      default: DEFAULT_ENVIRONMENT,
-    },
-    scale: {
-      type: 'text',
-      value: 'TIME',
-      description:
-        'Fill a project with the telemetry of an hour, day or week: services, users, errors, logs, metrics, and each night a trace of 10,000 spans',
-      otherwise: 'one trace',
-    },
-    seed: {
-      type: 'text',
-      value: 'TEXT',
-      description: 'Another seed makes other telemetry of the scale',
-      default: 'sluice',
-    },
-    json: { type: 'flag', description: 'Print JSON' },
+    environment: textOption('NAME', 'The environment of the telemetry', { short: 'e', default: DEFAULT_ENVIRONMENT }),
+    scale: textOption(
+      'TIME',
+      'Fill a project with the telemetry of an hour, day or week: services, users, errors, logs, metrics, and each night a trace of 10,000 spans',
+      { otherwise: 'one trace' },
+    ),
+    seed: textOption('TEXT', 'Another seed makes other telemetry of the scale', { default: 'sluice' }),
+    json: flagOption('Print JSON'),
   },
   examples: [
     ['sluice demo', 'to the daemon on this machine'],

@@ -4,7 +4,7 @@ import { normalizeEnvironment } from '../pdata/environment.ts';
 import type { Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { withDatabase } from './database.ts';
-import { UsageError } from './options.ts';
+import { flagOption, textOption, UsageError } from './options.ts';
 import { layOut } from './terminal.ts';
 
 const CHOICES: ReadonlyMap<string, boolean | null> = new Map([
@@ -18,11 +18,10 @@ export const environmentSet: Command = {
     'Prompts, answers and tool payloads are stored unless switched off. This setting wins over the configuration.',
   options: {
     ...CONFIG_OPTIONS,
-    'capture-content': {
-      type: 'text',
-      value: 'on|off|default',
-      description: 'Store prompts, answers and tool payloads; default: as the configuration says',
-    },
+    'capture-content': textOption(
+      'on|off|default',
+      'Store prompts, answers and tool payloads; default: as the configuration says',
+    ),
   },
   examples: [
     ['sluice environment set shop production --capture-content off', 'store no content, only tokens and cost'],
@@ -47,8 +46,8 @@ export const environmentSet: Command = {
 export const environmentList: Command = {
   options: {
     ...CONFIG_OPTIONS,
-    project: { type: 'text', short: 'p', value: 'NAME', description: 'Only those of one project' },
-    json: { type: 'flag', description: 'Print JSON' },
+    project: textOption('NAME', 'Only those of one project', { short: 'p' }),
+    json: flagOption('Print JSON'),
   },
   examples: [['sluice environment list', 'list them']],
   run: (call) =>

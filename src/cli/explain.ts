@@ -17,7 +17,7 @@ import { readInput } from './explanation/input.ts';
 import { type Body, type ExplainedRecord, Stages } from './explanation/stages.ts';
 import { bodyOfRow, derivationOfRow } from './explanation/stored-row.ts';
 import { LAKE_SEARCH_OPTIONS, withLake } from './lake.ts';
-import { UsageError } from './options.ts';
+import { flagOption, textOption, UsageError } from './options.ts';
 import { onlyWord } from './project.ts';
 import { type Reader, type Row, rowsByCursor, sinceOf, withReader } from './reader.ts';
 import { makeStyle } from './terminal.ts';
@@ -35,10 +35,10 @@ export const explain: Command = {
     'FILE holds a body of OTLP (protobuf or JSON, also gzip) or rows of the file exporter; TRACE is the id of a stored trace, or a\nunique prefix of it. The configuration is used as the daemon uses it: mappings, prices, capture and redaction. With --project,\nand for stored traces, the settings and prices that are stored for the project count too.',
   options: {
     ...CONFIG_OPTIONS,
-    project: { type: 'text', short: 'p', value: 'NAME', description: 'The project that the telemetry belongs to' },
-    span: { type: 'text', value: 'ID', description: 'Only the span with this id, or a prefix of it' },
+    project: textOption('NAME', 'The project that the telemetry belongs to', { short: 'p' }),
+    span: textOption('ID', 'Only the span with this id, or a prefix of it'),
     ...LAKE_SEARCH_OPTIONS,
-    json: { type: 'flag', description: 'Print JSON' },
+    json: flagOption('Print JSON'),
   },
   examples: [
     ['sluice explain 4bf92f3577b34da6 --span 00f067aa', 'a stored span whose figures look wrong'],

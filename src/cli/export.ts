@@ -21,7 +21,7 @@ import {
 import { FILTER_OPTION } from './filter-option.ts';
 import { FILTER_OPTIONS } from './filters.ts';
 import { type Lake, LAKE_OPTION, withLake } from './lake.ts';
-import { UsageError, type Values } from './options.ts';
+import { flagOption, textOption, UsageError, type Values } from './options.ts';
 import { type Reader, rowsByCursor, withReader } from './reader.ts';
 import { formatBytes } from './view/format.ts';
 import { textRow } from './view/span-record.ts';
@@ -33,24 +33,18 @@ export const exportCommand: Command = {
     'Rows come in order of time, project by project. With --what traces a trace is one row, and with --as otlp all its\nspans. NDJSON has the lines of the file exporter; OTLP is one request a line, for /v1/traces, /v1/logs or /v1/metrics.',
   options: {
     ...CONFIG_OPTIONS,
-    what: { type: 'text', value: SUBJECTS.join('|'), description: 'The kind of rows', default: 'spans' },
-    as: { type: 'text', value: FORMS.join('|'), description: 'The form', default: 'ndjson' },
-    output: {
-      type: 'text',
-      short: 'o',
-      value: 'FILE',
-      description: 'Write to this file',
-      otherwise: 'standard output',
-    },
-    project: { type: 'text', short: 'p', value: 'NAME', description: 'Only this project' },
+    what: textOption(SUBJECTS.join('|'), 'The kind of rows', { default: 'spans' }),
+    as: textOption(FORMS.join('|'), 'The form', { default: 'ndjson' }),
+    output: textOption('FILE', 'Write to this file', { short: 'o', otherwise: 'standard output' }),
+    project: textOption('NAME', 'Only this project', { short: 'p' }),
     ...FILTER_OPTIONS,
     ...FILTER_OPTION,
     ...LAKE_OPTION,
-    'min-cost': { type: 'text', value: 'AMOUNT', description: 'Only what costs at least this' },
-    search: { type: 'text', value: 'TEXT', description: 'Only with this text in a name or in content' },
-    errors: { type: 'flag', description: 'Only those with an error' },
-    since: { type: 'text', value: 'TIME', description: 'From this time: 12h or 7d ago, or 2026-11-20T14:00Z' },
-    until: { type: 'text', value: 'TIME', description: 'Before this time' },
+    'min-cost': textOption('AMOUNT', 'Only what costs at least this'),
+    search: textOption('TEXT', 'Only with this text in a name or in content'),
+    errors: flagOption('Only those with an error'),
+    since: textOption('TIME', 'From this time: 12h or 7d ago, or 2026-11-20T14:00Z'),
+    until: textOption('TIME', 'Before this time'),
   },
   examples: [
     ['sluice export --since 24h --output spans.ndjson', 'the spans of a day'],

@@ -3,15 +3,11 @@ import { compileFilter } from '../extensions/console/filter/compile.ts';
 import { FilterError } from '../extensions/console/filter/filter.ts';
 import { Parameters } from '../extensions/console/filter/parameters.ts';
 import { parseFilter } from '../extensions/console/filter/parse.ts';
-import { UsageError, type Values } from './options.ts';
+import { textOption, UsageError, type Values } from './options.ts';
 
 export const FILTER_OPTION = {
-  filter: {
-    type: 'text',
-    value: 'FILTER',
-    description: 'Only traces that match, such as "model:gpt-5* cost:>0.05 error"',
-  },
-} as const;
+  filter: textOption('FILTER', 'Only traces that match, such as "model:gpt-5* cost:>0.05 error"'),
+};
 
 /** Conditions on a trace `t`. The values are added to those of the statement. */
 export function filterConditions(values: Values, taken: unknown[], views: string): readonly string[] {

@@ -1,16 +1,16 @@
 /** The filters of the commands that read stored telemetry, as options and as SQL. */
 import { containsText } from '../extensions/console/filter/text-pattern.ts';
 import { CONTENT_COLUMNS } from '../pdata/content-columns.ts';
-import { type Options, UsageError, type Values } from './options.ts';
+import { textOption, UsageError, type Values } from './options.ts';
 
 export const FILTER_OPTIONS = {
-  environment: { type: 'text', short: 'e', value: 'NAME', description: 'Only this environment' },
-  model: { type: 'text', short: 'm', value: 'NAME', description: 'Only calls of this model, or of its dated versions' },
-  service: { type: 'text', short: 's', value: 'NAME', description: 'Only this service' },
-  user: { type: 'text', short: 'u', value: 'ID', description: 'Only this user' },
-  conversation: { type: 'text', value: 'ID', description: 'Only this conversation' },
-  agent: { type: 'text', value: 'NAME', description: 'Only this agent' },
-} as const satisfies Options;
+  environment: textOption('NAME', 'Only this environment', { short: 'e' }),
+  model: textOption('NAME', 'Only calls of this model, or of its dated versions', { short: 'm' }),
+  service: textOption('NAME', 'Only this service', { short: 's' }),
+  user: textOption('ID', 'Only this user', { short: 'u' }),
+  conversation: textOption('ID', 'Only this conversation'),
+  agent: textOption('NAME', 'Only this agent'),
+};
 
 /** Collects the values of a statement and gives each its place. */
 export class Parameters {

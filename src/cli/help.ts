@@ -1,6 +1,6 @@
 /** The help texts, generated from the declarations of the commands. */
 import type { CommandEntry, LoadedCommand } from './command.ts';
-import type { Option, Options } from './options.ts';
+import { flagOption, type Option, type Options } from './options.ts';
 import { layOut, type Style } from './terminal.ts';
 
 export function overviewHelp(commands: readonly CommandEntry[], style: Style): string {
@@ -19,9 +19,9 @@ export function overviewHelp(commands: readonly CommandEntry[], style: Style): s
 }
 
 export const ROOT_OPTIONS = {
-  help: { type: 'flag', short: 'h', description: 'Show help' },
-  version: { type: 'flag', short: 'v', description: 'Show the version' },
-} as const satisfies Options;
+  help: flagOption('Show help', { short: 'h' }),
+  version: flagOption('Show the version', { short: 'v' }),
+};
 
 export function commandHelp(command: LoadedCommand, style: Style): string {
   const { name, summary, words = '', description, options, examples } = command;

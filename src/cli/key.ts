@@ -9,28 +9,17 @@ import { sdkVariables } from './greeting.ts';
 import { withDatabase } from './database.ts';
 import { onlyWord } from './project.ts';
 import { layOut } from './terminal.ts';
+import { flagOption, textOption } from './options.ts';
 
 const DEFAULT_PROJECT = 'default';
 
 export const keyCreate: Command = {
   options: {
     ...CONFIG_OPTIONS,
-    project: {
-      type: 'text',
-      short: 'p',
-      value: 'NAME',
-      description: 'The project it belongs to',
-      default: DEFAULT_PROJECT,
-    },
-    environment: {
-      type: 'text',
-      short: 'e',
-      value: 'NAME',
-      description: 'The one environment it may write',
-      otherwise: 'all of them',
-    },
-    label: { type: 'text', value: 'TEXT', description: 'A note about its use' },
-    json: { type: 'flag', description: 'Print JSON' },
+    project: textOption('NAME', 'The project it belongs to', { short: 'p', default: DEFAULT_PROJECT }),
+    environment: textOption('NAME', 'The one environment it may write', { short: 'e', otherwise: 'all of them' }),
+    label: textOption('TEXT', 'A note about its use'),
+    json: flagOption('Print JSON'),
   },
   examples: [
     ['sluice key create --project shop', 'a key for every environment'],
@@ -60,8 +49,8 @@ export const keyCreate: Command = {
 export const keyList: Command = {
   options: {
     ...CONFIG_OPTIONS,
-    project: { type: 'text', short: 'p', value: 'NAME', description: 'Only those of one project' },
-    json: { type: 'flag', description: 'Print JSON' },
+    project: textOption('NAME', 'Only those of one project', { short: 'p' }),
+    json: flagOption('Print JSON'),
   },
   examples: [['sluice key list --project shop', 'the keys of one project']],
   run: (call) =>

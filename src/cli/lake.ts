@@ -27,7 +27,7 @@ import { readViews } from '../extensions/postgres/schema-state.ts';
 import { findObjectsOptions, keyOfObject, openPlace } from './archive-place.ts';
 import { explainTemporary, makeWorkFolder } from './archive-work.ts';
 import type { Call } from './command.ts';
-import type { Options } from './options.ts';
+import { textOption } from './options.ts';
 import type { Reader } from './reader.ts';
 import { formatBytes, plural } from './view/format.ts';
 
@@ -38,19 +38,16 @@ const MOST_PART_BYTES = 256 * 2 ** 20;
 const NS_PER_MS = 1_000_000n;
 
 export const LAKE_OPTION = {
-  lake: {
-    type: 'text',
-    value: 'DIR',
-    description: 'The folder or bucket with archived days, or with objects',
+  lake: textOption('DIR', 'The folder or bucket with archived days, or with objects', {
     otherwise: 'where they were written last',
-  },
-} as const satisfies Options;
+  }),
+};
 
 /** Where the lake must be searched for what is shown. */
 export const LAKE_SEARCH_OPTIONS = {
   ...LAKE_OPTION,
-  since: { type: 'text', value: 'DURATION', description: 'Search archived days of this time only' },
-} as const satisfies Options;
+  since: textOption('DURATION', 'Search archived days of this time only'),
+};
 
 /**
  * As `withReadableLake`. It rejects when `work` has shown what could be read and files were left out: the command then

@@ -52,8 +52,7 @@ function checkOpenFiles(): void {
 async function dispatch(host: NodeJS.Process, terminal: Terminal, schemas?: CompiledSchemas): Promise<ExitCode> {
   const { entry, rest } = findEntry(host.argv.slice(2));
   // Checked before anything is loaded. Every other command still checks all arguments.
-  if (entry.name === DEFAULT_COMMAND && isAlone(rest, ROOT_OPTIONS.version.short, 'version'))
-    return print(terminal, `sluice ${versionOf()}`);
+  if (entry.name === DEFAULT_COMMAND && isVersionAlone(rest)) return print(terminal, `sluice ${versionOf()}`);
   const command = await loadCommand(entry);
   const { values, words } = parseWords(rest, { ...command.options, ...ROOT_OPTIONS });
   if (values.flag('version')) return print(terminal, `sluice ${versionOf()}`);
@@ -72,8 +71,8 @@ const wordCount = ({ words = '' }: CommandEntry): number => words.split(' ').fil
 
 const namesDefault = (host: NodeJS.Process): boolean => host.argv[2] === DEFAULT_COMMAND;
 
-const isAlone = (rest: readonly string[], short: string, long: string): boolean =>
-  rest.length === 1 && [`-${short}`, `-${long}`, `--${long}`].includes(rest[0] ?? '');
+const isVersionAlone = (rest: readonly string[]): boolean =>
+  rest.length === 1 && ['-v', '-version', '--version'].includes(rest[0] ?? '');
 
 function print(terminal: Terminal, text: string): ExitCode {
   terminal.print(text);

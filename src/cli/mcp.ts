@@ -17,7 +17,7 @@ import { ConsoleApi } from './console-api.ts';
 import { type Opened, withDatabase } from './database.ts';
 import { explainStoredSpan } from './explain.ts';
 import { fileFault } from './file-fault.ts';
-import { UsageError } from './options.ts';
+import { flagOption, listOption, textOption, UsageError } from './options.ts';
 import { ViewQueries } from './view-queries.ts';
 import { versionOf } from './version.ts';
 
@@ -31,22 +31,11 @@ export const mcpCommand: Command = {
     'Coding agents start it and read stored telemetry by its tools; nothing is changed. It opens the database, or with --url asks a\nconsole with a read token, which is read from --token-file or SLUICE_READ_TOKEN. docs/mcp.md has the lines for common agents.',
   options: {
     ...CONFIG_OPTIONS,
-    project: {
-      type: 'list',
-      short: 'p',
-      value: 'NAME',
-      description: 'A project that is shown; repeatable',
-      otherwise: 'all projects',
-    },
-    'no-content': { type: 'flag', description: 'Do not show prompts, answers, attributes and tool payloads' },
-    sql: { type: 'flag', description: 'Offer query_sql: one SELECT on the views of a project' },
-    url: { type: 'text', value: 'URL', description: 'Ask the console at this address instead of the database' },
-    'token-file': {
-      type: 'text',
-      value: 'FILE',
-      description: 'The file with the read token for --url',
-      otherwise: TOKEN_VARIABLE,
-    },
+    project: listOption('NAME', 'A project that is shown; repeatable', { short: 'p', otherwise: 'all projects' }),
+    'no-content': flagOption('Do not show prompts, answers, attributes and tool payloads'),
+    sql: flagOption('Offer query_sql: one SELECT on the views of a project'),
+    url: textOption('URL', 'Ask the console at this address instead of the database'),
+    'token-file': textOption('FILE', 'The file with the read token for --url', { otherwise: TOKEN_VARIABLE }),
   },
   examples: [
     ['sluice mcp', 'all projects of the database of this configuration'],

@@ -11,7 +11,7 @@ import { move, undoMove } from '../extensions/postgres/transfer/move.ts';
 import type { Call, Command, ExitCode } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { explainOpening, migrate, placeOf, withDatabase } from './database.ts';
-import { UsageError } from './options.ts';
+import { flagOption, textOption, UsageError } from './options.ts';
 import { formatCount } from './view/format.ts';
 import { progressLines } from './view/progress.ts';
 
@@ -23,8 +23,8 @@ export const moveCommand: Command = {
     'Stop all daemons first. Copies everything from the database of the configuration into an empty one, and verifies the\nnumber of rows. An interrupted move continues when the same command is run again. Afterwards no version writes to the\nformer database, until --undo; it is not changed otherwise.',
   options: {
     ...CONFIG_OPTIONS,
-    to: { type: 'text', value: 'URL', description: 'The target: postgres://…, or embedded:DIR for a data_dir' },
-    undo: { type: 'flag', description: 'Use the database of the configuration again, after a move away from it' },
+    to: textOption('URL', 'The target: postgres://…, or embedded:DIR for a data_dir'),
+    undo: flagOption('Use the database of the configuration again, after a move away from it'),
   },
   examples: [
     ['sluice move --to postgres://sluice:secret@db.internal/sluice', 'from the embedded server to your own'],

@@ -17,14 +17,27 @@ export interface Option {
 
 export type Options = Readonly<Record<string, Option>>;
 
-/** The option `limit`, whose value `limitOf` reads. */
-export const limitOption = (description: string, limit: number): Option => ({
+/** What an option has besides its value and description. */
+type Rest = Pick<Option, 'short' | 'default' | 'otherwise'>;
+
+export const flagOption = (description: string, rest: Rest = {}): Option => ({ type: 'flag', description, ...rest });
+
+export const textOption = (value: string, description: string, rest: Rest = {}): Option => ({
   type: 'text',
-  short: 'n',
-  value: 'N',
+  value,
   description,
-  default: String(limit),
+  ...rest,
 });
+
+/** A text that may be given several times. */
+export const listOption = (value: string, description: string, rest: Rest = {}): Option => ({
+  ...textOption(value, description, rest),
+  type: 'list',
+});
+
+/** The option `limit`, whose value `limitOf` reads. */
+export const limitOption = (description: string, limit: number): Option =>
+  textOption('N', description, { short: 'n', default: String(limit) });
 
 /** Wrong usage of the command line: exit code 2. */
 export class UsageError extends Error {

@@ -8,7 +8,7 @@ import type { Database } from '../extensions/postgres/database.ts';
 import type { Call, ExitCode } from './command.ts';
 import { CONFIG_OPTIONS, readConfig } from './config-options.ts';
 import { withDatabase } from './database.ts';
-import type { Options } from './options.ts';
+import { textOption } from './options.ts';
 import { clean } from './view/screen-text.ts';
 
 const DEFAULT_ENDPOINT = 'http://127.0.0.1:4318';
@@ -18,20 +18,10 @@ const SHOWN_ANSWER = 300;
 
 export const TARGET_OPTIONS = {
   ...CONFIG_OPTIONS,
-  endpoint: {
-    type: 'text',
-    value: 'URL',
-    description: 'The URL of the daemon',
-    otherwise: `as configured, else ${DEFAULT_ENDPOINT}`,
-  },
-  key: { type: 'text', value: 'KEY', description: 'The API key' },
-  project: {
-    type: 'text',
-    short: 'p',
-    value: 'NAME',
-    description: 'The project of a key that is created for this use',
-  },
-} as const satisfies Options;
+  endpoint: textOption('URL', 'The URL of the daemon', { otherwise: `as configured, else ${DEFAULT_ENDPOINT}` }),
+  key: textOption('KEY', 'The API key'),
+  project: textOption('NAME', 'The project of a key that is created for this use', { short: 'p' }),
+};
 
 export interface Target {
   readonly endpoint: string;

@@ -11,7 +11,7 @@ import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { withDatabase } from './database.ts';
 import { formatAge, formatCount, plural, UNKNOWN } from './view/format.ts';
-import { limitOption, type Options, UsageError } from './options.ts';
+import { flagOption, limitOption, textOption, UsageError } from './options.ts';
 import { onlyWord } from './project.ts';
 import { limitOf } from './reader.ts';
 import { asJson, cut } from './view/screen-text.ts';
@@ -20,8 +20,8 @@ import { layOut } from './terminal.ts';
 const DEFAULT_LIMIT = 20;
 const HIGHEST_LIMIT = 10000;
 const ERROR_WIDTH = 60;
-const JSON_OPTION = { json: { type: 'flag', description: 'Print JSON' } } as const satisfies Options;
-const DESTINATION = { type: 'text', short: 'd', value: 'NAME', description: 'The id of an exporter' } as const;
+const JSON_OPTION = { json: flagOption('Print JSON') };
+const DESTINATION = textOption('NAME', 'The id of an exporter', { short: 'd' });
 
 export const outboxList: Command = {
   options: { ...CONFIG_OPTIONS, ...JSON_OPTION },
@@ -89,7 +89,7 @@ export const outboxDrop: Command = {
   options: {
     ...CONFIG_OPTIONS,
     destination: DESTINATION,
-    waiting: { type: 'flag', description: 'With --destination: waiting requests too, not only dead letters' },
+    waiting: flagOption('With --destination: waiting requests too, not only dead letters'),
   },
   examples: [
     ['sluice outbox drop 4711', 'one request, waiting or a dead letter'],

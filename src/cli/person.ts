@@ -8,11 +8,12 @@ import { CONFIG_OPTIONS } from './config-options.ts';
 import { withDatabase } from './database.ts';
 import { onlyWord } from './project.ts';
 import { layOut } from './terminal.ts';
+import { flagOption } from './options.ts';
 
 const DAY_LENGTH = 10;
 
 export const personList: Command = {
-  options: { ...CONFIG_OPTIONS, json: { type: 'flag', description: 'Print JSON' } },
+  options: { ...CONFIG_OPTIONS, json: flagOption('Print JSON') },
   examples: [['sluice person list', 'list them']],
   run: (call) =>
     withDatabase(call, 'read', async (database) => {

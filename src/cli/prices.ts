@@ -11,7 +11,7 @@ import { listPrices, ownFirst } from '../extensions/postgres/price-directory.ts'
 import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS, readConfig } from './config-options.ts';
 import { withDatabase } from './database.ts';
-import { UsageError } from './options.ts';
+import { flagOption, textOption, UsageError } from './options.ts';
 import { loadBook, pricingOptionsOf } from './price-book.ts';
 import { onlyWord } from './project.ts';
 import { asJson, clean } from './view/screen-text.ts';
@@ -36,27 +36,14 @@ export const pricesCheck: Command = {
     'The model and provider are looked up exactly as telemetry names them, with the prices of the configuration;\nwith --project, stored prices come before them.\nExits 1 when there is no price. Input includes cached tokens, output includes reasoning.',
   options: {
     ...CONFIG_OPTIONS,
-    provider: { type: 'text', value: 'NAME', description: 'The provider, as telemetry names it' },
-    project: {
-      type: 'text',
-      short: 'p',
-      value: 'NAME',
-      description: 'Also with the prices stored for this project and for all',
-    },
-    usage: {
-      type: 'text',
-      value: 'LIST',
-      description: 'Tokens, such as input=1000,output=200,cache_read=800',
-      default: DEFAULT_USAGE,
-    },
-    'service-tier': {
-      type: 'text',
-      value: 'TIER',
-      description: `The tier of service: ${SERVICE_TIERS.join(', ')}`,
+    provider: textOption('NAME', 'The provider, as telemetry names it'),
+    project: textOption('NAME', 'Also with the prices stored for this project and for all', { short: 'p' }),
+    usage: textOption('LIST', 'Tokens, such as input=1000,output=200,cache_read=800', { default: DEFAULT_USAGE }),
+    'service-tier': textOption('TIER', `The tier of service: ${SERVICE_TIERS.join(', ')}`, {
       otherwise: 'the standard one',
-    },
-    at: { type: 'text', value: 'TIME', description: 'When the call begins, such as 2026-03-01', otherwise: 'now' },
-    json: { type: 'flag', description: 'Print JSON' },
+    }),
+    at: textOption('TIME', 'When the call begins, such as 2026-03-01', { otherwise: 'now' }),
+    json: flagOption('Print JSON'),
   },
   examples: [
     ['sluice prices check gpt-5-mini --provider openai', 'a thousand tokens each way'],

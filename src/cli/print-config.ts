@@ -3,7 +3,7 @@ import { Document, isScalar, visit } from 'yaml';
 import type { Config } from '../config/config.ts';
 import type { Command } from './command.ts';
 import { CONFIG_OPTIONS, readConfig } from './config-options.ts';
-import { UsageError } from './options.ts';
+import { flagOption, textOption, UsageError } from './options.ts';
 
 const FORMATS = ['yaml', 'json'];
 const HIDDEN = '[REDACTED]';
@@ -13,8 +13,8 @@ export const printConfig: Command = {
     'Files are merged, variables replaced and defaults filled in. Secrets are shown as [REDACTED]. A secret that comes from\na variable or a file is printed as that reference, so Sluice can be started with the output; write such a reference\nin place of every other [REDACTED].',
   options: {
     ...CONFIG_OPTIONS,
-    format: { type: 'text', value: 'yaml|json', description: 'Form of the output', default: 'yaml' },
-    json: { type: 'flag', description: 'The same as --format json' },
+    format: textOption('yaml|json', 'Form of the output', { default: 'yaml' }),
+    json: flagOption('The same as --format json'),
   },
   examples: [
     ['sluice print-config', 'show config/sluice.yaml with all defaults'],

@@ -5,14 +5,14 @@ import { Administration } from '../extensions/postgres/administration.ts';
 import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { withDatabase } from './database.ts';
-import { UsageError } from './options.ts';
+import { flagOption, textOption, UsageError } from './options.ts';
 import { layOut } from './terminal.ts';
 import { plural } from './view/format.ts';
 
 const PLAN_OPTIONS = {
-  plan: { type: 'text', value: 'free|paid', description: 'The plan', default: 'paid' },
-  'monthly-spans': { type: 'text', value: 'N', description: 'Spans a month on the free plan' },
-} as const;
+  plan: textOption('free|paid', 'The plan', { default: 'paid' }),
+  'monthly-spans': textOption('N', 'Spans a month on the free plan'),
+};
 
 export const projectCreate: Command = {
   options: { ...CONFIG_OPTIONS, ...PLAN_OPTIONS },
@@ -45,7 +45,7 @@ export const projectSetPlan: Command = {
 };
 
 export const projectList: Command = {
-  options: { ...CONFIG_OPTIONS, json: { type: 'flag', description: 'Print JSON' } },
+  options: { ...CONFIG_OPTIONS, json: flagOption('Print JSON') },
   examples: [['sluice project list', 'list them']],
   run: (call) =>
     withDatabase(call, 'read', async (database) => {

@@ -26,7 +26,7 @@ import { CONFIG_OPTIONS } from './config-options.ts';
 import { type Opened, withDatabase } from './database.ts';
 import { eraseArchived } from './erase-archived.ts';
 import { LAKE_OPTION } from './lake.ts';
-import { UsageError, type Values } from './options.ts';
+import { flagOption, textOption, UsageError, type Values } from './options.ts';
 import { plural } from './view/format.ts';
 
 /** The longest `processors.auth.cache_ttl`. */
@@ -41,17 +41,13 @@ export const pruneCommand: Command = {
     'Shows what will be removed, and asks. --project alone removes the project with its keys, settings, counters and\noutbox; the other forms keep the counters of months, and replay markers, so that the same requests do not return within\nthe hour. With --before, spans count by their beginning, log records and metric points by their arrival.\nRecords in the files of `sluice archive` and in requests of the outbox are erased too, except with --before, which\nshortens the retention of the tables once and leaves the archive and the outbox as they are.',
   options: {
     ...CONFIG_OPTIONS,
-    trace: { type: 'text', value: 'ID', description: 'This trace' },
-    project: { type: 'text', short: 'p', value: 'NAME', description: 'Of this project; alone: the project itself' },
-    environment: { type: 'text', short: 'e', value: 'NAME', description: 'Of this environment of the project' },
-    before: {
-      type: 'text',
-      value: 'TIME',
-      description: 'Before a date, such as 2026-11-01, or older than a duration, such as 7d',
-    },
+    trace: textOption('ID', 'This trace'),
+    project: textOption('NAME', 'Of this project; alone: the project itself', { short: 'p' }),
+    environment: textOption('NAME', 'Of this environment of the project', { short: 'e' }),
+    before: textOption('TIME', 'Before a date, such as 2026-11-01, or older than a duration, such as 7d'),
     ...LAKE_OPTION,
-    'dry-run': { type: 'flag', description: 'Only show what would be removed' },
-    yes: { type: 'flag', short: 'y', description: 'Do not ask' },
+    'dry-run': flagOption('Only show what would be removed'),
+    yes: flagOption('Do not ask', { short: 'y' }),
   },
   examples: [
     ['sluice prune --trace 5b8efff798038103d269b633813fc60c', 'one trace with its log records'],

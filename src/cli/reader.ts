@@ -15,7 +15,7 @@ import { QUERY_CANCELED, sqlstateOf } from '../extensions/postgres/sqlstate.ts';
 import type { Call, ExitCode } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { withDatabase } from './database.ts';
-import { type Options, UsageError, type Values } from './options.ts';
+import { flagOption, textOption, UsageError, type Values } from './options.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -34,9 +34,9 @@ const QUESTION_TIMEOUT_MS = 60_000;
 
 export const READER_OPTIONS = {
   ...CONFIG_OPTIONS,
-  project: { type: 'text', short: 'p', value: 'NAME', description: 'Only this project' },
-  json: { type: 'flag', description: 'Print JSON' },
-} as const satisfies Options;
+  project: textOption('NAME', 'Only this project', { short: 'p' }),
+  json: flagOption('Print JSON'),
+};
 
 export function withReader(
   call: Call,

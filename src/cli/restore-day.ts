@@ -23,7 +23,7 @@ import { withArchiveSession, withArchiveWork } from './archive-work.ts';
 import type { Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { withDatabase } from './database.ts';
-import { UsageError, type Values } from './options.ts';
+import { flagOption, textOption, UsageError, type Values } from './options.ts';
 import { plural } from './view/format.ts';
 import { asJson } from './view/screen-text.ts';
 
@@ -34,14 +34,9 @@ export const restoreDayCommand: Command = {
     'Copies the spans, log records and metric points of a UTC day from the files of `sluice archive` into PostgreSQL, and\ncompares them with what was recorded. The files stay. Retention keeps the day for the given time, and then drops it\nagain. A day that PostgreSQL still has is only kept. An interrupted run is repeated.',
   options: {
     ...CONFIG_OPTIONS,
-    from: {
-      type: 'text',
-      value: 'DIR',
-      description: 'The folder or bucket of the archive',
-      otherwise: 'exporters.postgres.archive.to',
-    },
-    for: { type: 'text', value: 'DURATION', description: 'How long retention keeps the day', default: '7d' },
-    json: { type: 'flag', description: 'Print JSON' },
+    from: textOption('DIR', 'The folder or bucket of the archive', { otherwise: 'exporters.postgres.archive.to' }),
+    for: textOption('DURATION', 'How long retention keeps the day', { default: '7d' }),
+    json: flagOption('Print JSON'),
   },
   examples: [
     ['sluice restore-day 2026-11-22', 'from the configured archive, for a week'],

@@ -7,13 +7,13 @@ import type { ControlWord } from '../service/telemetry/status-server.ts';
 import type { Status } from '../service/telemetry/status.ts';
 import type { Call } from './command.ts';
 import { CONFIG_OPTIONS, readConfig } from './config-options.ts';
-import type { Options } from './options.ts';
+import { textOption } from './options.ts';
 import { clean } from './view/screen-text.ts';
 
 export const DAEMON_OPTIONS = {
   ...CONFIG_OPTIONS,
-  pid: { type: 'text', value: 'PID', description: 'The daemon with this process id, wherever it runs' },
-} as const satisfies Options;
+  pid: textOption('PID', 'The daemon with this process id, wherever it runs'),
+};
 
 /** The socket of the daemon. Throws a `UserError` that names the daemons that run elsewhere. */
 export async function findDaemonSocket(call: Call): Promise<string> {

@@ -1,7 +1,7 @@
 /** `sluice size`: what a rate and a retention need. It connects to nothing. */
 import { parseByteSize } from '../config/units.ts';
 import type { Command } from './command.ts';
-import { UsageError, type Values } from './options.ts';
+import { flagOption, textOption, UsageError, type Values } from './options.ts';
 import { type Load, RATIOS, type Setup, setupsFor } from './sizing.ts';
 import { layOut } from './terminal.ts';
 import { formatBytes, formatCount } from './view/format.ts';
@@ -17,17 +17,14 @@ export const sizeCommand: Command = {
   description:
     'An estimate from measured ratios and US list prices, for the spans of a gateway; docs/sizing.md has the ratios and\nsays how to measure your own. Processors are for the peak; your own PostgreSQL has a standby.',
   options: {
-    'spans-per-second': { type: 'text', value: 'N', description: 'On average over a day; needed' },
-    days: { type: 'text', value: 'N', description: 'How long spans are kept; needed' },
-    'bytes-per-span': {
-      type: 'text',
-      value: 'SIZE',
-      description: 'The average size of a row before compression',
+    'spans-per-second': textOption('N', 'On average over a day; needed'),
+    days: textOption('N', 'How long spans are kept; needed'),
+    'bytes-per-span': textOption('SIZE', 'The average size of a row before compression', {
       default: String(RATIOS.rowBytes.value),
-    },
-    peak: { type: 'text', value: 'N', description: 'The busiest minutes as a multiple of the average', default: '3' },
-    'hot-days': { type: 'text', value: 'N', description: 'Days in PostgreSQL with an archive', default: '7' },
-    json: { type: 'flag', description: 'Print the estimate as JSON' },
+    }),
+    peak: textOption('N', 'The busiest minutes as a multiple of the average', { default: '3' }),
+    'hot-days': textOption('N', 'Days in PostgreSQL with an archive', { default: '7' }),
+    json: flagOption('Print the estimate as JSON'),
   },
   examples: [
     ['sluice size --spans-per-second 100 --days 30', 'a month of a small gateway'],

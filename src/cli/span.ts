@@ -15,6 +15,7 @@ import { contentData, drawMessage } from './view/messages.ts';
 import { asJson, cut, escapeJson, pad, widthOf, wrap } from './view/screen-text.ts';
 import { findSpan, readSpan, searchSpan, type SpanRecord } from './view/span-record.ts';
 import { findTrace } from './view/trace-record.ts';
+import { textOption } from './options.ts';
 
 /** Lines of one message or value. */
 const MOST_LINES = 2_000;
@@ -44,7 +45,7 @@ export const spanCommand: Command = {
   options: {
     ...READER_OPTIONS,
     ...LAKE_SEARCH_OPTIONS,
-    trace: { type: 'text', short: 't', value: 'ID', description: 'The trace of the span' },
+    trace: textOption('ID', 'The trace of the span', { short: 't' }),
   },
   examples: [
     ['sluice span 00f067aa0ba902b7 --trace 4bf92f3577b34da6', 'its messages, columns, attributes, events and links'],

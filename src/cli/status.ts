@@ -4,6 +4,7 @@ import type { Command } from './command.ts';
 import { ask, DAEMON_OPTIONS, findDaemonSocket } from './running-daemon.ts';
 import { layOut } from './terminal.ts';
 import { formatAge, plural } from './view/format.ts';
+import { flagOption } from './options.ts';
 
 const WATCH_MS = 2_000;
 const SECOND_MS = 1_000;
@@ -13,8 +14,8 @@ export const statusCommand: Command = {
     'Shows the daemon of --config, or else that of this folder. It must belong to the same user. With --watch, rates are\nthose since the last display, otherwise since the start.',
   options: {
     ...DAEMON_OPTIONS,
-    json: { type: 'flag', description: 'Print JSON' },
-    watch: { type: 'flag', description: 'Repeat every two seconds, until Ctrl-C' },
+    json: flagOption('Print JSON'),
+    watch: flagOption('Repeat every two seconds, until Ctrl-C'),
   },
   examples: [
     ['sluice status', 'show it once'],

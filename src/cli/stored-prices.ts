@@ -15,21 +15,15 @@ import { isProblem, StoredEntries } from '../processors/pricing/stored-entry.ts'
 import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { withDatabase } from './database.ts';
-import { UsageError } from './options.ts';
+import { flagOption, textOption, UsageError } from './options.ts';
 import { loadBook, pricingOptionsOf } from './price-book.ts';
 import { asJson, clean } from './view/screen-text.ts';
 import { layOut } from './terminal.ts';
 import { fileFault } from './file-fault.ts';
 
 const PROJECT = {
-  project: {
-    type: 'text',
-    short: 'p',
-    value: 'NAME',
-    description: 'The project that it applies to',
-    otherwise: 'every project',
-  },
-} as const;
+  project: textOption('NAME', 'The project that it applies to', { short: 'p', otherwise: 'every project' }),
+};
 
 export const pricesSet: Command = {
   description:
@@ -37,15 +31,11 @@ export const pricesSet: Command = {
   options: {
     ...CONFIG_OPTIONS,
     ...PROJECT,
-    model: { type: 'text', value: 'NAME', description: 'The model, as telemetry names it' },
-    provider: { type: 'text', value: 'NAME', description: 'The provider, as telemetry names it', otherwise: 'any' },
-    rates: {
-      type: 'text',
-      value: 'LIST',
-      description: 'USD per million tokens, such as input=2.50,output=10,cache_read=1.25',
-    },
-    from: { type: 'text', value: 'TIME', description: 'The first time at which it applies', otherwise: 'always' },
-    file: { type: 'text', value: 'FILE', description: 'A YAML file with an entry, or a list of them, instead' },
+    model: textOption('NAME', 'The model, as telemetry names it'),
+    provider: textOption('NAME', 'The provider, as telemetry names it', { otherwise: 'any' }),
+    rates: textOption('LIST', 'USD per million tokens, such as input=2.50,output=10,cache_read=1.25'),
+    from: textOption('TIME', 'The first time at which it applies', { otherwise: 'always' }),
+    file: textOption('FILE', 'A YAML file with an entry, or a list of them, instead'),
   },
   examples: [
     ['sluice prices set our-model --model my-llama --rates input=0.20,output=0.60', 'for every project'],
@@ -69,8 +59,8 @@ export const pricesSet: Command = {
 export const pricesList: Command = {
   options: {
     ...CONFIG_OPTIONS,
-    project: { type: 'text', short: 'p', value: 'NAME', description: 'Only those that apply to one project' },
-    json: { type: 'flag', description: 'Print JSON' },
+    project: textOption('NAME', 'Only those that apply to one project', { short: 'p' }),
+    json: flagOption('Print JSON'),
   },
   examples: [['sluice prices list', 'list them']],
   run: (call) =>

@@ -5,7 +5,7 @@ import { UserError } from '../errors.ts';
 import type { Signal } from '../pdata/context.ts';
 import type { TapEvent, TapQuestion } from '../service/telemetry/tap.ts';
 import type { Call, Command } from './command.ts';
-import { limitOption, UsageError } from './options.ts';
+import { flagOption, limitOption, textOption, UsageError } from './options.ts';
 import { DAEMON_OPTIONS, explain, findDaemonSocket } from './running-daemon.ts';
 import { recordFilter, type TappedRecord } from './tap-filter.ts';
 import type { Terminal } from './terminal.ts';
@@ -24,16 +24,12 @@ export const tapCommand: Command = {
     'Prints each record that the daemon has acknowledged, after its processors, and each request that it refused,\nuntil Ctrl-C. The daemon is that of --config, or else that of this folder; it must belong to the same user.',
   options: {
     ...DAEMON_OPTIONS,
-    refused: { type: 'flag', description: 'Only refused requests' },
-    signal: { type: 'text', value: 'SIGNAL', description: 'Only traces, logs or metrics' },
-    project: { type: 'text', value: 'NAME', description: 'Only this project' },
-    filter: {
-      type: 'text',
-      value: 'FILTER',
-      description: 'Only records that match, such as "model:gpt-5* cost:>0.05 error"',
-    },
+    refused: flagOption('Only refused requests'),
+    signal: textOption('SIGNAL', 'Only traces, logs or metrics'),
+    project: textOption('NAME', 'Only this project'),
+    filter: textOption('FILTER', 'Only records that match, such as "model:gpt-5* cost:>0.05 error"'),
     limit: limitOption('The maximum number of records a second; the others are counted', DEFAULT_LIMIT),
-    json: { type: 'flag', description: 'Print the records as JSON, with content, one a line' },
+    json: flagOption('Print the records as JSON, with content, one a line'),
   },
   examples: [
     ['sluice tap', 'what arrives, and what is refused'],

@@ -5,7 +5,7 @@ import type { Command, ExitCode } from './command.ts';
 import { explainMissing } from './content-capture.ts';
 import { LAKE_SEARCH_OPTIONS, type Unread, withLake } from './lake.ts';
 import { onlyWord } from './project.ts';
-import { limitOption } from './options.ts';
+import { flagOption, limitOption } from './options.ts';
 import { limitOf, type Reader, READER_OPTIONS, sinceOf, withReader } from './reader.ts';
 import type { Terminal } from './terminal.ts';
 import { contentData, drawExcerpt } from './view/messages.ts';
@@ -33,7 +33,7 @@ export const traceCommand: Command = {
   options: {
     ...READER_OPTIONS,
     ...LAKE_SEARCH_OPTIONS,
-    content: { type: 'flag', description: 'Show the messages of each call below its line' },
+    content: flagOption('Show the messages of each call below its line'),
     limit: limitOption('Lines to draw', DEFAULT_LINES),
   },
   examples: [

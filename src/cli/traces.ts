@@ -7,7 +7,7 @@ import type { Call, Command, ExitCode } from './command.ts';
 import { FILTER_OPTION } from './filter-option.ts';
 import { FILTER_OPTIONS } from './filters.ts';
 import { LAKE_OPTION, withLake } from './lake.ts';
-import { limitOption } from './options.ts';
+import { flagOption, limitOption, textOption } from './options.ts';
 import { limitOf, type Reader, READER_OPTIONS, sinceOf, withReader } from './reader.ts';
 import { type Place, readTraces, type TraceRow } from './traces-query.ts';
 import { asJson } from './view/screen-text.ts';
@@ -27,11 +27,11 @@ export const tracesCommand: Command = {
     ...FILTER_OPTIONS,
     ...FILTER_OPTION,
     ...LAKE_OPTION,
-    'min-cost': { type: 'text', value: 'AMOUNT', description: 'Only traces that cost at least this' },
-    search: { type: 'text', value: 'TEXT', description: 'Only traces with this text in a name or in content' },
-    since: { type: 'text', value: 'DURATION', description: 'Only traces of the last 30m, 12h or 7d' },
-    errors: { type: 'flag', description: 'Only those with an error' },
-    follow: { type: 'flag', short: 'f', description: 'Print new traces as they arrive, until Ctrl-C' },
+    'min-cost': textOption('AMOUNT', 'Only traces that cost at least this'),
+    search: textOption('TEXT', 'Only traces with this text in a name or in content'),
+    since: textOption('DURATION', 'Only traces of the last 30m, 12h or 7d'),
+    errors: flagOption('Only those with an error'),
+    follow: flagOption('Print new traces as they arrive, until Ctrl-C', { short: 'f' }),
     limit: limitOption('The maximum number of traces', DEFAULT_LIMIT),
   },
   examples: [

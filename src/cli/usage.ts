@@ -8,7 +8,7 @@ import { sumCosts } from '../pdata/cost-sum.ts';
 import { formatCost, formatCount, plural, UNKNOWN } from './view/format.ts';
 import { describeStoredData, type StoredData, readStoredData } from './stored-data.ts';
 import { Parameters, FILTER_OPTIONS, USAGE_EXPRESSIONS, usageConditions } from './filters.ts';
-import { UsageError, type Values } from './options.ts';
+import { flagOption, textOption, UsageError, type Values } from './options.ts';
 import { type Reader, READER_OPTIONS, type RowOf, shaped, sinceOf, sumOf, textOf, withReader } from './reader.ts';
 import { asJson, cut, padLeft } from './view/screen-text.ts';
 import { layOut, type Terminal } from './terminal.ts';
@@ -64,17 +64,14 @@ export const usageCommand: Command = {
     'A call that several spans report counts once. A call without a user, conversation or agent of its own has that of the\nnearest span above it. An unknown cost is left out of the sums and its model is listed as unpriced; `sluice prices\ncheck` tells why. Text and the cost of a trace select traces, not calls: use `sluice traces`.',
   options: {
     ...READER_OPTIONS,
-    by: {
-      type: 'text',
-      value: 'model|day|conversation|project|environment|service|user|agent',
-      description: 'The grouping of the sums',
+    by: textOption('model|day|conversation|project|environment|service|user|agent', 'The grouping of the sums', {
       default: 'model',
-    },
-    since: { type: 'text', value: 'DURATION', description: 'The time to sum up, or all', default: DEFAULT_SINCE },
+    }),
+    since: textOption('DURATION', 'The time to sum up, or all', { default: DEFAULT_SINCE }),
     ...FILTER_OPTIONS,
     ...LAKE_OPTION,
-    errors: { type: 'flag', description: 'Only failed calls' },
-    kept: { type: 'flag', description: 'Also show the stored data with its age, retention and size' },
+    errors: flagOption('Only failed calls'),
+    kept: flagOption('Also show the stored data with its age, retention and size'),
   },
   examples: [
     ['sluice usage', 'by model, over the last 30 days'],
