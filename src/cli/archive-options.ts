@@ -1,6 +1,6 @@
 /** Options of commands that write the lake. */
 import { parseByteSize, parseDuration } from '../config/units.ts';
-import { type Options, textOption, UsageError, type Values } from './options.ts';
+import { textOption, UsageError, type Values } from './options.ts';
 import { formatBytes } from './view/format.ts';
 
 /** Below this DuckDB cannot sort rows of several mebibytes. */

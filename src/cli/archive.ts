@@ -7,7 +7,7 @@ import type { Config } from '../config/config.ts';
 import { DEFAULT_MEMORY_BYTES, findArchiveOptions, openPlace } from './archive-place.ts';
 import { durationOf, memoryOf, WORK_OPTIONS } from './archive-options.ts';
 import { noteExpired, withArchiveSession, withArchiveWork } from './archive-work.ts';
-import type { Call, Command, ExitCode } from './command.ts';
+import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { withDatabase } from './database.ts';
 import { flagOption, textOption, UsageError } from './options.ts';
@@ -87,7 +87,7 @@ interface Choice extends Settings {
   readonly session: Session;
 }
 
-async function showPlan({ values, terminal }: Call, { session, store, views, olderThanMs }: Choice): Promise<ExitCode> {
+async function showPlan({ values, terminal }: Call, { session, store, views, olderThanMs }: Choice): Promise<void> {
   await requireOrigin(session, 'tables');
   const lake = { session, store };
   if (values.flag('adopt'))
@@ -95,7 +95,6 @@ async function showPlan({ values, terminal }: Call, { session, store, views, old
   else await requireKnownFiles(lake, 'tables');
   const files = await planned(session, views, { olderThanMs });
   terminal.print(values.flag('json') ? asJson(files) : planTable(files));
-  return 0;
 }
 
 function planTable(files: readonly PlannedFile[]): string {
@@ -109,7 +108,7 @@ function planTable(files: readonly PlannedFile[]): string {
   return layOut([['DAY', 'SIGNAL', 'RECORDS', 'FILE'], ...rows]);
 }
 
-async function run(call: Call, { olderThanMs, keepMs, ...place }: Choice): Promise<ExitCode> {
+async function run(call: Call, { olderThanMs, keepMs, ...place }: Choice): Promise<void> {
   const { values, terminal } = call;
   const files = await withArchiveWork(call, place, async (work) => {
     const made: ArchivedFile[] = [];
@@ -122,7 +121,6 @@ async function run(call: Call, { olderThanMs, keepMs, ...place }: Choice): Promi
   });
   if (values.flag('json')) terminal.print(asJson(files));
   else terminal.print(summaryOf(files));
-  return 0;
 }
 
 function summaryOf(files: readonly ArchivedFile[]): string {

@@ -10,7 +10,7 @@ import {
   type ReadLimits,
 } from './archived-range.ts';
 import { loadTrace } from './archived-trace.ts';
-import type { Call, Command, ExitCode } from './command.ts';
+import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { type Lake, LAKE_OPTION } from './lake.ts';
 import { onlyWord } from './project.ts';
@@ -88,7 +88,7 @@ interface RangeParts extends Pick<ArchivedWork, 'columns'> {
 }
 
 /** Answers from the records of the range that the words name, as far back as the limits allow. */
-function serveRange(call: Call, { columns, most, load }: RangeParts): Promise<ExitCode> {
+function serveRange(call: Call, { columns, most, load }: RangeParts): Promise<void> {
   const range = rangeOfWords(call);
   return serveArchived(call, {
     columns,

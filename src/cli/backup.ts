@@ -34,7 +34,6 @@ export const backupCommand: Command = {
         const { rows, bytes, takenAt } = await backUp(database, destination, options);
         await destination.finish();
         say(`Backed up ${formatCount(rows)} rows as of ${takenAt.toISOString()}: ${formatBytes(bytes)}.`);
-        return 0;
       } catch (error) {
         await destination.abandon();
         throw error;

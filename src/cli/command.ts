@@ -9,6 +9,10 @@ import type { Terminal } from './terminal.ts';
 /** 0: done · 1: failed · 2: wrong usage. */
 export type ExitCode = 0 | 1 | 2;
 
+/** The exit code of a command; nothing: 0. */
+// biome-ignore lint/suspicious/noConfusingVoidType: a command that succeeds returns nothing
+export type Outcome = ExitCode | void;
+
 export interface Call {
   readonly values: Values;
   /** The arguments that are not options. */
@@ -29,7 +33,7 @@ export interface Command {
   readonly description?: string;
   /** Complete command lines with their effect; at least one. */
   readonly examples: readonly (readonly [line: string, what: string])[];
-  run(call: Call): Promise<ExitCode>;
+  run(call: Call): Promise<Outcome>;
 }
 
 /** The facts for choosing and listing a command. */

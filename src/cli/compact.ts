@@ -11,7 +11,7 @@ import type { ObjectStore } from '../object-store/object-store.ts';
 import { durationOf, memoryOf, WORK_OPTIONS } from './archive-options.ts';
 import { findArchiveOptions, findObjectsOptions, keyOfObject, openPlace } from './archive-place.ts';
 import { noteExpired, type WorkPlace, withArchiveSession, withArchiveWork } from './archive-work.ts';
-import type { Call, Command, ExitCode } from './command.ts';
+import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { type Opened, withDatabase } from './database.ts';
 import { layOut } from './terminal.ts';
@@ -83,7 +83,7 @@ async function showWaiting(
   { values, terminal }: Call,
   lake: Pick<WorkPlace, 'session' | 'store'>,
   olderThanMs: number,
-): Promise<ExitCode> {
+): Promise<void> {
   await requireOrigin(lake.session, 'parts');
   await requireKnownFiles(lake, 'parts');
   const waiting = await waitingParts(lake.session.query, olderThanMs);
@@ -99,14 +99,13 @@ async function showWaiting(
     ]);
     terminal.print(layOut([['ARRIVED', 'SIGNAL', 'REQUESTS', 'RECORDS', 'COMPRESSED'], ...rows]));
   }
-  return 0;
 }
 
 async function run(
   call: Call,
   place: WorkPlace & { readonly store: ObjectStore },
   ages: Pick<CompactionWork, 'olderThanMs' | 'keepMs'>,
-): Promise<ExitCode> {
+): Promise<void> {
   const { values, terminal } = call;
   const files: ArchivedFile[] = [];
   await withArchiveWork(call, place, async (archiveWork) => {
@@ -122,7 +121,6 @@ async function run(
     }
   });
   terminal.print(values.flag('json') ? asJson(files) : summaryOf(files));
-  return 0;
 }
 
 function summaryOf(files: readonly ArchivedFile[]): string {

@@ -1,5 +1,5 @@
 /** `sluice completion`: completion scripts for shells, generated from the list of commands. */
-import { type Command, type ExitCode, loadCommand, type LoadedCommand } from './command.ts';
+import { type Command, loadCommand, type LoadedCommand } from './command.ts';
 import { ROOT_OPTIONS } from './help.ts';
 import { type Option, UsageError } from './options.ts';
 
@@ -16,7 +16,7 @@ export const completion: Command = {
     ['source <(sluice completion bash)', 'for this shell; add it to ~/.bashrc for all shells'],
     ['sluice completion fish > ~/.config/fish/completions/sluice.fish', 'for fish'],
   ],
-  async run({ words, terminal, commands }): Promise<ExitCode> {
+  async run({ words, terminal, commands }): Promise<void> {
     const [shell] = words;
     const write = SHELLS[shell ?? ''];
     if (write === undefined) {
@@ -24,7 +24,6 @@ export const completion: Command = {
       throw new UsageError(fault, `one of ${Object.keys(SHELLS).join(', ')}`);
     }
     terminal.print(write(await Promise.all(commands.map(loadCommand))));
-    return 0;
   },
 };
 

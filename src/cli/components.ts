@@ -15,7 +15,6 @@ export const components: Command = {
   ],
   async run({ values, terminal }) {
     terminal.print(values.flag('json') ? JSON.stringify(asData(), null, 2) : asText(terminal.style.bold));
-    return 0;
   },
 };
 

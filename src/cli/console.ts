@@ -40,7 +40,6 @@ export const consoleCommand: Command = {
         call.terminal.print(link);
         call.terminal.say(`Open it in a browser: it logs in ${name}, once, within 15 minutes.`);
       }
-      return 0;
     }),
 };
 

@@ -2,7 +2,7 @@
 import type { Message } from '../messages/message.ts';
 import { UserError } from '../errors.ts';
 import { loadConversation } from './archived-conversation.ts';
-import type { Command, ExitCode } from './command.ts';
+import type { Command } from './command.ts';
 import { explainMissing } from './content-capture.ts';
 import { LAKE_SEARCH_OPTIONS, withLake } from './lake.ts';
 import { onlyWord } from './project.ts';
@@ -45,7 +45,7 @@ export const conversationCommand: Command = {
     const limit = limitOf(values, MOST_CALLS);
     const project = values.text('project') ?? null;
     const since = sinceOf(values, Date.now());
-    const show = async (reader: Reader): Promise<ExitCode> => {
+    const show = async (reader: Reader): Promise<void> => {
       const key = await findConversation(reader, id, project);
       const calls = await listCalls(reader, key);
       if (calls.length === 0)
@@ -53,7 +53,6 @@ export const conversationCommand: Command = {
       const thread = { key, calls, limit, all: values.flag('all') };
       if (values.flag('json')) terminal.print(await threadJson(reader, thread));
       else await printThread(reader, thread, terminal);
-      return 0;
     };
     return withReader(call, (reader) =>
       withLake(call, reader, { columns: 'all' }, async (lake) => {

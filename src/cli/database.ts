@@ -14,7 +14,7 @@ import { sqlstateOf } from '../extensions/postgres/sqlstate.ts';
 import type { Config } from '../config/config.ts';
 import { findPostgresOptions } from '../daemon/configured-database.ts';
 import { findDaemons, type RunningDaemon } from '../daemon/runtime-folder.ts';
-import type { Call, ExitCode } from './command.ts';
+import type { Call } from './command.ts';
 import { readConfig } from './config-options.ts';
 import { describeOthers } from './running-daemon.ts';
 
@@ -44,11 +44,11 @@ export interface Opened extends Origin {
 }
 
 /** Opens the database for `work`, and closes it afterwards. */
-export async function withDatabase(
+export async function withDatabase<Result>(
   call: Call,
   access: Access,
-  work: (database: Database, opened: Opened) => Promise<ExitCode>,
-): Promise<ExitCode> {
+  work: (database: Database, opened: Opened) => Promise<Result>,
+): Promise<Result> {
   const config = await readConfig(call);
   const options = optionsOf(config);
   const database = new Database();

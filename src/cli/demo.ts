@@ -1,6 +1,6 @@
 /** `sluice demo`: sends the telemetry of a small AI application like an SDK, and shows the commands that read it. */
 import type { Administration } from '../extensions/postgres/administration.ts';
-import type { Call, Command, ExitCode } from './command.ts';
+import type { Call, Command, Outcome } from './command.ts';
 import { commandLine } from './command-line.ts';
 import { type Demo, makeDemo } from './demo-application.ts';
 import type { DemoRequest } from './demo-otlp.ts';
@@ -56,7 +56,7 @@ function checkScale(scale: string | undefined): void {
     throw new UsageError(`--scale cannot be ${scale}`, `Use one of: ${[...SCALES.keys()].join(', ')}.`);
 }
 
-function sendTelemetry(call: Call, { endpoint, key }: Target): Promise<ExitCode> {
+function sendTelemetry(call: Call, { endpoint, key }: Target): Promise<Outcome> {
   const send = (request: DemoRequest): Promise<number> => sendRequest(endpoint, key, request);
   const lengthMs = SCALES.get(call.values.text('scale') ?? '');
   return lengthMs === undefined ? sendDemo(call, endpoint, send) : sendScale(call, { endpoint, lengthMs, send });
@@ -70,11 +70,7 @@ async function sendRequest(endpoint: string, key: string, { path, body }: DemoRe
   return content.length;
 }
 
-async function sendDemo(
-  call: Call,
-  endpoint: string,
-  send: (request: DemoRequest) => Promise<number>,
-): Promise<ExitCode> {
+async function sendDemo(call: Call, endpoint: string, send: (request: DemoRequest) => Promise<number>): Promise<void> {
   const { values, terminal } = call;
   const demo = makeDemo(Date.now(), values.word('environment'));
   for (const request of demo.requests) await send(request);
@@ -83,7 +79,6 @@ async function sendDemo(
       ? asData(demo, endpoint)
       : describe(demo, endpoint, terminal.style.cyan(commandLine(call, `trace ${demo.traceId}`))),
   );
-  return 0;
 }
 
 function asData({ traceId, conversation }: Demo, endpoint: string): string {

@@ -39,7 +39,6 @@ export const environmentSet: Command = {
       call.terminal.print(
         `Content of ${project}, ${environment}: ${choice === null ? 'as the configuration says' : choice ? 'stored' : 'not stored'}.`,
       );
-      return 0;
     }),
 };
 
@@ -59,6 +58,5 @@ export const environmentList: Command = {
           ? 'Every environment follows the configuration.'
           : layOut([['PROJECT', 'ENVIRONMENT', 'SETTINGS'], ...lines]);
       call.terminal.print(call.values.flag('json') ? JSON.stringify(rows, null, 2) : text);
-      return 0;
     }),
 };

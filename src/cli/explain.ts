@@ -10,7 +10,7 @@ import { listPrices } from '../extensions/postgres/price-directory.ts';
 import type { Project } from '../pdata/context.ts';
 import { DERIVED_COLUMNS } from '../pdata/columns.ts';
 import { loadTrace } from './archived-trace.ts';
-import type { Call, Command, ExitCode } from './command.ts';
+import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS, readConfig } from './config-options.ts';
 import { withDatabase } from './database.ts';
 import { readInput } from './explanation/input.ts';
@@ -57,19 +57,16 @@ export const explain: Command = {
   },
 };
 
-async function explainFile(call: Call, path: string): Promise<ExitCode> {
+async function explainFile(call: Call, path: string): Promise<void> {
   const name = call.values.text('project');
   if (name === undefined) {
     const stages = stagesOf(call, await readConfig(call), { project: unstoredProject(DEFAULT_PROJECT), prices: [] });
     return print(call, await explainInput(stages, path));
   }
-  let explained: readonly Explained[] = [];
-  await withDatabase(call, 'read', async (database, { config }) => {
-    const stages = await storedStages(call, config, database, name);
-    explained = await explainInput(stages, path);
-    return 0;
-  });
-  return print(call, explained);
+  const explained = await withDatabase(call, 'read', async (database, { config }) =>
+    explainInput(await storedStages(call, config, database, name), path),
+  );
+  print(call, explained);
 }
 
 async function explainInput(stages: Stages, path: string): Promise<readonly Explained[]> {
@@ -99,33 +96,27 @@ async function explainFirst(stages: Stages, choices: readonly Body[]): Promise<r
   throw first;
 }
 
-async function explainTrace(call: Call, id: string): Promise<ExitCode> {
-  let found: StoredRows = { rows: [], isCut: false };
-  let owner = '';
+async function explainTrace(call: Call, id: string): Promise<void> {
   const project = call.values.text('project') ?? null;
   const since = sinceOf(call.values, Date.now());
-  await withReader(call, (reader) =>
-    withLake<ExitCode>(call, reader, { columns: 'all' }, async (lake) => {
+  const { owner, rows, isCut } = await withReader(call, (reader) =>
+    withLake(call, reader, { columns: 'all' }, async (lake) => {
       if (lake !== null) await loadTrace(lake, { id, project, since });
       const every = lake?.reader ?? reader;
       const key = await findTrace(every, id, project);
-      owner = key.project;
       const span = call.values.text('span')?.toLowerCase() ?? '';
       if (lake === null) await reader.query('BEGIN READ ONLY');
-      found = await readRows(every, { trace: key.traceId, project: key.project, span });
-      return 0;
+      const found = await readRows(every, { trace: key.traceId, project: key.project, span });
+      return { owner: key.project, ...found };
     }),
   );
   const explained: Explained[] = [];
   await withDatabase(call, 'read', async (database, { config }) => {
     const stages = await storedStages(call, config, database, owner);
-    for (const row of found.rows) explained.push(await explainRow(stages, row));
-    return 0;
+    for (const row of rows) explained.push(await explainRow(stages, row));
   });
-  const code = print(call, explained);
-  if (found.isCut)
-    call.terminal.say(`only ${found.rows.length} records of the trace are explained; --span ID explains one`);
-  return code;
+  print(call, explained);
+  if (isCut) call.terminal.say(`only ${rows.length} records of the trace are explained; --span ID explains one`);
 }
 
 interface StoredRows {
@@ -253,11 +244,10 @@ function isWanted({ values }: Call, row: Row): boolean {
   return wanted === undefined || String(row['span_id'] ?? '').startsWith(wanted);
 }
 
-function print(call: Call, explained: readonly Explained[]): ExitCode {
+function print(call: Call, explained: readonly Explained[]): void {
   const { values, terminal } = call;
   const wanted = explained.filter(({ row }) => isWanted(call, row));
   if (wanted.length === 0) throw new UserError('there is no such record', 'Leave out --span to see all of them.');
   if (values.flag('json')) terminal.print(asJson(wanted));
   else terminal.print(wanted.map((each) => drawExplanation(each, terminal.style)).join('\n\n'));
-  return 0;
 }

@@ -76,7 +76,6 @@ export const exportCommand: Command = {
       } finally {
         await output.close(complete);
       }
-      return 0;
     });
   },
 };

@@ -25,7 +25,6 @@ export const initCommand: Command = {
     }
     const option = file === OWN_FILE ? '' : ` --config ${file}`;
     terminal.print(`Wrote ${file}. Next: sluice validate${option}, then sluice run${option}`);
-    return 0;
   },
 };
 

@@ -42,7 +42,6 @@ export const keyCreate: Command = {
         const endpoint = findEndpoint(config);
         if (endpoint !== null) terminal.say(['', ...sdkVariables(endpoint, key.text)].join('\n'));
       }
-      return 0;
     }),
 };
 
@@ -58,7 +57,6 @@ export const keyList: Command = {
       const project = call.values.text('project') ?? null;
       const keys = await new Administration(database).listKeys(project);
       call.terminal.print(call.values.flag('json') ? JSON.stringify(keys, null, 2) : table(keys, project));
-      return 0;
     }),
 };
 
@@ -70,7 +68,6 @@ export const keyRevoke: Command = {
       const id = onlyWord(call, 'ID').replace(/^slc_/, '').slice(0, ID_LENGTH);
       await new Administration(database).revokeKey(id);
       call.terminal.print(`Revoked ${id}.`);
-      return 0;
     }),
 };
 

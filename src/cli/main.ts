@@ -63,7 +63,7 @@ async function dispatch(host: NodeJS.Process, terminal: Terminal, schemas?: Comp
   }
   const extra = words[wordCount(command)];
   if (extra !== undefined) throw new UsageError(`sluice ${command.name} does not take "${extra}"`, hintHelp(command));
-  return command.run({ values, words, terminal, process: host, commands: COMMANDS, schemas });
+  return (await command.run({ values, words, terminal, process: host, commands: COMMANDS, schemas })) ?? 0;
 }
 
 /** `<PROJECT> <ENVIRONMENT>` are two words. */

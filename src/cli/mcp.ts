@@ -11,7 +11,7 @@ import { Administration } from '../extensions/postgres/administration.ts';
 import type { Database } from '../extensions/postgres/database.ts';
 import { PostgresPeople } from '../extensions/postgres/people.ts';
 import { Readers } from '../extensions/postgres/reader.ts';
-import type { Call, Command, ExitCode } from './command.ts';
+import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS, configWords } from './config-options.ts';
 import { ConsoleApi } from './console-api.ts';
 import { type Opened, withDatabase } from './database.ts';
@@ -51,7 +51,7 @@ export const mcpCommand: Command = {
   },
 };
 
-async function serveConsole(call: Call, url: string): Promise<ExitCode> {
+async function serveConsole(call: Call, url: string): Promise<void> {
   const given = DATABASE_ONLY.find((name) => call.values.flag(name));
   if (given !== undefined)
     throw new UsageError(`--${given} cannot be used with --url: the token decides what is shown`);
@@ -81,7 +81,7 @@ function readToken(path: string): string {
   }
 }
 
-async function serveDatabase(call: Call, database: Database, { config, options }: Opened): Promise<ExitCode> {
+async function serveDatabase(call: Call, database: Database, { config, options }: Opened): Promise<void> {
   const reader = new Readers(database, options.views_schema).open(READER);
   const projects = call.values.list('project');
   const commands = new ChildCommands({ process: call.process, configWords: configWords(call.values) });
@@ -117,7 +117,7 @@ function loggerOf({ terminal }: Call): Logger {
 }
 
 /** Until the agent closes standard input. */
-async function serve({ process, terminal }: Call, scene: ToolScene): Promise<ExitCode> {
+async function serve({ process, terminal }: Call, scene: ToolScene): Promise<void> {
   const [{ makeServer }, { serveStdio, StdioServerTransport }] = await Promise.all([
     import('../extensions/console/mcp/server.ts'),
     import('@modelcontextprotocol/server/stdio'),
@@ -133,5 +133,4 @@ async function serve({ process, terminal }: Call, scene: ToolScene): Promise<Exi
   });
   await ended;
   await handle.close();
-  return 0;
 }

@@ -11,6 +11,5 @@ export const migrateCommand: Command = {
   run: (call) =>
     withDatabase(call, 'migrate', async (_database, { applied }) => {
       call.terminal.print(applied.length === 0 ? 'The schema is current.' : `Applied: ${applied.join(', ')}`);
-      return 0;
     }),
 };

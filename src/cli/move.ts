@@ -8,7 +8,7 @@ import { checkRequirements } from '../extensions/postgres/first-contact.ts';
 import type { PostgresOptions } from '../extensions/postgres/options.ts';
 import { readSchemaState, UNFINISHED_MOVE } from '../extensions/postgres/schema-state.ts';
 import { move, undoMove } from '../extensions/postgres/transfer/move.ts';
-import type { Call, Command, ExitCode } from './command.ts';
+import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { explainOpening, migrate, placeOf, withDatabase } from './database.ts';
 import { flagOption, textOption, UsageError } from './options.ts';
@@ -41,10 +41,9 @@ export const moveCommand: Command = {
   },
 };
 
-async function undo({ terminal }: Call, database: Database): Promise<ExitCode> {
+async function undo({ terminal }: Call, database: Database): Promise<void> {
   if (!(await undoMove(database))) throw new UserError('the data of this database was not moved away');
   terminal.print('Daemons can use this database again.');
-  return 0;
 }
 
 interface Moving {
@@ -53,7 +52,7 @@ interface Moving {
   readonly options: PostgresOptions;
 }
 
-async function moveTo(call: Call, { source, to, options }: Moving): Promise<ExitCode> {
+async function moveTo(call: Call, { source, to, options }: Moving): Promise<void> {
   const { address, embedded } = await openTarget(call, to);
   const target = new Database().use(address);
   try {
@@ -63,7 +62,6 @@ async function moveTo(call: Call, { source, to, options }: Moving): Promise<Exit
     await migrate(call, address, options);
     if (kept > 0) call.terminal.say(`Tables and partitions that an earlier attempt had copied: ${kept}`);
     call.terminal.print(`Moved ${formatCount(rows)} rows. ${nextStep(call, to)}`);
-    return 0;
   } catch (error) {
     throw explainOpening(error);
   } finally {

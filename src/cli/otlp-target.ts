@@ -5,7 +5,7 @@ import { findEndpoint } from '../daemon/endpoint.ts';
 import { UserError } from '../errors.ts';
 import { Administration } from '../extensions/postgres/administration.ts';
 import type { Database } from '../extensions/postgres/database.ts';
-import type { Call, ExitCode } from './command.ts';
+import type { Call, Outcome } from './command.ts';
 import { CONFIG_OPTIONS, readConfig } from './config-options.ts';
 import { withDatabase } from './database.ts';
 import { textOption } from './options.ts';
@@ -42,8 +42,8 @@ export interface Purpose {
 export async function withTarget(
   call: Call,
   purpose: Purpose,
-  work: (target: Target) => Promise<ExitCode>,
-): Promise<ExitCode> {
+  work: (target: Target) => Promise<Outcome>,
+): Promise<Outcome> {
   const { values, process } = call;
   const given = values.text('key') ?? process.env[KEY_VARIABLE] ?? '';
   const named = values.text('endpoint');
@@ -75,10 +75,10 @@ async function checkAlive(endpoint: string): Promise<void> {
 interface Undertaking {
   readonly config: Config;
   readonly endpoint: string;
-  work(target: Target): Promise<ExitCode>;
+  work(target: Target): Promise<Outcome>;
 }
 
-function withOwnKey(call: Call, purpose: Purpose, { config, endpoint, work }: Undertaking): Promise<ExitCode> {
+function withOwnKey(call: Call, purpose: Purpose, { config, endpoint, work }: Undertaking): Promise<Outcome> {
   if (findPostgresOptions(config) === null)
     throw new UserError(
       'no API key',

@@ -30,7 +30,6 @@ export const outboxList: Command = {
     withDatabase(call, 'read', async (database) => {
       const rows = await new OutboxInspection(database).destinations();
       call.terminal.print(call.values.flag('json') ? asJson(rows) : destinationTable(rows, Date.now()));
-      return 0;
     }),
 };
 
@@ -47,7 +46,6 @@ export const outboxDead: Command = {
     return withDatabase(call, 'read', async (database) => {
       const rows = await new OutboxInspection(database).deadLetters(call.values.text('destination') ?? null, limit);
       call.terminal.print(call.values.flag('json') ? asJson(rows) : deadTable(rows, Date.now()));
-      return 0;
     });
   },
 };
@@ -64,7 +62,6 @@ export const outboxShow: Command = {
       const request: unknown = JSON.parse(requestAsJson(entry.signal, body).toString());
       if (call.values.flag('json')) call.terminal.print(asJson({ ...entry, body: request }));
       else call.terminal.print(`${describe(entry)}\n\n${asJson(request)}`);
-      return 0;
     }),
 };
 
@@ -81,7 +78,6 @@ export const outboxReplay: Command = {
       if (count === 0 && 'sequence' in selection)
         throw new UserError(`there is no dead letter ${selection.sequence}`, 'See `sluice outbox dead`.');
       call.terminal.print(`${plural(count, 'request')} will be sent again.`);
-      return 0;
     }),
 };
 
@@ -103,7 +99,6 @@ export const outboxDrop: Command = {
       const count = await new OutboxInspection(database).drop(selection, all ? null : 'dead');
       if (count === 0 && 'sequence' in selection) throw unknown(selection.sequence);
       call.terminal.print(`${plural(count, 'request')} removed.`);
-      return 0;
     }),
 };
 

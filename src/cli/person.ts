@@ -19,7 +19,6 @@ export const personList: Command = {
     withDatabase(call, 'read', async (database) => {
       const people = await new PostgresPeople(database).list();
       call.terminal.print(call.values.flag('json') ? JSON.stringify(people, null, 2) : table(people));
-      return 0;
     }),
 };
 
@@ -35,7 +34,6 @@ export const personRemove: Command = {
       if (person === null) throw new UserError(`there is no person "${name}"`, 'See `sluice person list`.');
       await people.remove(person.id, COMMAND_LINE);
       call.terminal.print(`Removed ${name}.`);
-      return 0;
     }),
 };
 

@@ -71,16 +71,10 @@ async function bookOf(call: Call): Promise<PriceBook> {
   const project = call.values.text('project');
   const book = await loadBook(call, pricingOptionsOf(await readConfig(call)));
   if (project === undefined) return book;
-  const stored: PriceEntry[] = [];
-  await withDatabase(call, 'read', async (database) => {
-    const reader = new StoredEntries();
-    const prices = await listPrices(database, project);
-    for (const { id, entry } of prices.toSorted(ownFirst)) {
-      const read = reader.read(id, entry);
-      if (!isProblem(read)) stored.push(read);
-    }
-    return 0;
-  });
+  const prices = await withDatabase(call, 'read', (database) => listPrices(database, project));
+  const reader = new StoredEntries();
+  const read = prices.toSorted(ownFirst).map(({ id, entry }) => reader.read(id, entry));
+  const stored = read.filter((each): each is PriceEntry => !isProblem(each));
   return book.withStored(stored, () => undefined);
 }
 

@@ -26,7 +26,6 @@ export const printConfig: Command = {
     if (!FORMATS.includes(format)) throw new UsageError(`--format must be ${FORMATS.join(' or ')}, not "${format}"`);
     const document = documentOf(await readConfig(call));
     terminal.print(format === 'json' ? JSON.stringify(document, null, 2) : document.toString({ lineWidth: 0 }));
-    return 0;
   },
 };
 

@@ -25,7 +25,6 @@ export const projectCreate: Command = {
       const name = onlyWord(call, 'NAME');
       await new Administration(database).createProject(name, ...planOf(call));
       call.terminal.print(`Created the project ${name}. Next: sluice key create --project ${name}`);
-      return 0;
     }),
 };
 
@@ -40,7 +39,6 @@ export const projectSetPlan: Command = {
       call.terminal.print(
         `${name} is on the ${plan} plan now${monthlySpans === null ? '' : `, ${plural(monthlySpans, 'span')} a month`}.`,
       );
-      return 0;
     }),
 };
 
@@ -51,7 +49,6 @@ export const projectList: Command = {
     withDatabase(call, 'read', async (database) => {
       const projects = await new Administration(database).listProjects();
       call.terminal.print(call.values.flag('json') ? JSON.stringify(projects, null, 2) : table(projects));
-      return 0;
     }),
 };
 

@@ -21,7 +21,7 @@ import {
 } from '../extensions/postgres/removal/records.ts';
 import { normalizeEnvironment } from '../pdata/environment.ts';
 import type { EnvironmentOptions } from '../processors/environment/environment.ts';
-import type { Call, Command, ExitCode } from './command.ts';
+import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { type Opened, withDatabase } from './database.ts';
 import { eraseArchived } from './erase-archived.ts';
@@ -58,11 +58,10 @@ export const pruneCommand: Command = {
     const work = choose(call);
     return withDatabase(call, 'write', async (database, opened) => {
       const { rows } = await database.query(HAS_PARTS, [call.values.text('project') ?? null]);
-      const code = await work(database, opened);
-      if (call.values.flag('dry-run')) return code;
+      await work(database, opened);
+      if (call.values.flag('dry-run')) return;
       await eraseArchived(call, database, opened);
       if (rows[0]?.['found'] === true) call.terminal.say(sayObjects(call.values.text('before') !== undefined));
-      return code;
     });
   },
 };
@@ -74,7 +73,7 @@ const sayObjects = (isPeriod: boolean): string =>
     : 'Objects keep what they contain until they are removed; `sluice compact` does not publish it.';
 
 /** Everything is checked before the database is opened. */
-function choose(call: Call): (database: Database, opened: Opened) => Promise<ExitCode> {
+function choose(call: Call): (database: Database, opened: Opened) => Promise<void> {
   const { values } = call;
   const [trace, project] = [values.text('trace'), values.text('project') ?? null];
   const selection = { project, environment: environmentOf(values), beforeMs: beforeOf(values, Date.now()) };
@@ -111,7 +110,7 @@ interface TraceChoice {
   readonly traceId: string;
 }
 
-async function pruneTrace(call: Call, database: Database, { project, traceId }: TraceChoice): Promise<ExitCode> {
+async function pruneTrace(call: Call, database: Database, { project, traceId }: TraceChoice): Promise<void> {
   const { rows } = await database.query(
     `SELECT project, environment,
        (SELECT count(*)::int4 FROM sluice.spans s WHERE s.project = t.project AND s.trace_id = t.trace_id) AS spans,
@@ -127,20 +126,15 @@ async function pruneTrace(call: Call, database: Database, { project, traceId }: 
     logs: Number(found['logs']),
     metricPoints: 0,
   })}`;
-  if (!(await confirmed(call, what, 'yes'))) return 0;
+  if (!(await confirmed(call, what, 'yes'))) return;
   const removed = await new Administration(database).deleteTrace(owner, traceId);
   if (removed === null) throw new UserError(`there is no trace ${traceId}`, 'It was removed meanwhile.');
   call.terminal.print(`Removed ${describe({ ...removed, metricPoints: 0 })}.`);
   sayUnsent(call, removed.outboxEntries);
-  return 0;
 }
 
 /** A trace of which PostgreSQL has nothing any more. */
-async function pruneArchivedTrace(
-  call: Call,
-  database: Database,
-  { project, traceId }: TraceChoice,
-): Promise<ExitCode> {
+async function pruneArchivedTrace(call: Call, database: Database, { project, traceId }: TraceChoice): Promise<void> {
   const query = database.query.bind(database);
   const { rows } = await query(
     `SELECT EXISTS (SELECT FROM sluice.lake_jobs WHERE state <> 'published' OR $1::text IS NULL OR $1 = ANY (projects))
@@ -149,7 +143,7 @@ async function pruneArchivedTrace(
     [project, traceId],
   );
   if (rows[0]?.['found'] !== true) throw new UserError(`there is no trace ${traceId}`, 'See `sluice traces`.');
-  if (!(await confirmed(call, `the trace ${traceId} from the archive; PostgreSQL has nothing of it`, 'yes'))) return 0;
+  if (!(await confirmed(call, `the trace ${traceId} from the archive; PostgreSQL has nothing of it`, 'yes'))) return;
   await writeAudit(query, COMMAND_LINE, {
     action: 'trace.delete',
     project,
@@ -158,7 +152,6 @@ async function pruneArchivedTrace(
   });
   await requestErasure(query, { project, traceId });
   sayUnsent(call, await database.session(REMOVAL_LIMITS, (each) => removeUnsent(each, { project, traceId })));
-  return 0;
 }
 
 /** The environments of resources that name none. */
@@ -171,14 +164,10 @@ interface RecordChoice extends Selection {
   readonly defaults: readonly string[];
 }
 
-async function pruneRecords(
-  call: Call,
-  database: Database,
-  { defaults, ...selection }: RecordChoice,
-): Promise<ExitCode> {
+async function pruneRecords(call: Call, database: Database, { defaults, ...selection }: RecordChoice): Promise<void> {
   if (selection.project !== null) await requireProject(database, selection.project);
   const counted = await database.session(REMOVAL_LIMITS, (query) => countRecords(query, selection));
-  if (!(await confirmed(call, `${nameOf(selection)}: ${describe(counted)}`, 'yes'))) return 0;
+  if (!(await confirmed(call, `${nameOf(selection)}: ${describe(counted)}`, 'yes'))) return;
   const { project, environment, beforeMs } = selection;
   const before = beforeMs === null ? null : new Date(beforeMs).toISOString();
   // Before the batches, which an interruption may end.
@@ -199,7 +188,6 @@ async function pruneRecords(
     const choice = { environment, isDefault: defaults.includes(environment) };
     sayUnsent(call, await database.session(REMOVAL_LIMITS, (query) => removeUnsentOf(query, project, choice)));
   } else await sayKept(call, database, project);
-  return 0;
 }
 
 /** A period is removed from the tables alone. */
@@ -215,16 +203,15 @@ async function sayKept({ terminal }: Call, database: Database, project: string |
     );
 }
 
-async function pruneProject(call: Call, database: Database, project: string): Promise<ExitCode> {
+async function pruneProject(call: Call, database: Database, project: string): Promise<void> {
   await requireProject(database, project);
   const selection = { project, environment: null, beforeMs: null };
   const counted = await database.session(REMOVAL_LIMITS, (query) => countRecords(query, selection));
   const what = `the project ${project}, with its keys, settings, prices, counters and outbox: ${describe(counted)}`;
-  if (!(await confirmed(call, what, project))) return 0;
+  if (!(await confirmed(call, what, project))) return;
   const removed = await removeProject(database, { project, revocationMs: REVOCATION_MS, report: reporter(call) });
   call.terminal.print(`Removed the project ${project}: ${describe(removed)}.`);
   call.terminal.say('A key of the configuration (processors.auth.keys) keeps its project until it is removed there.');
-  return 0;
 }
 
 /** A project of keys in the configuration has no row of its own. An interrupted erasure may have left nothing else. */

@@ -12,7 +12,7 @@ import type { Database } from '../extensions/postgres/database.ts';
 import { cursorRows, type Part, type PartSource, rowParts } from '../extensions/postgres/row-parts.ts';
 import { copyIn } from '../extensions/postgres/transfer/copy.ts';
 import { QUERY_CANCELED, sqlstateOf } from '../extensions/postgres/sqlstate.ts';
-import type { Call, ExitCode } from './command.ts';
+import type { Call } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { withDatabase } from './database.ts';
 import { flagOption, textOption, UsageError, type Values } from './options.ts';
@@ -38,10 +38,10 @@ export const READER_OPTIONS = {
   json: flagOption('Print JSON'),
 };
 
-export function withReader(
+export function withReader<Result>(
   call: Call,
-  work: (reader: Reader, database: Database) => Promise<ExitCode>,
-): Promise<ExitCode> {
+  work: (reader: Reader, database: Database) => Promise<Result>,
+): Promise<Result> {
   return withDatabase(call, 'read', async (database, { config, options }) => {
     const client = await database.connect({ statementTimeoutMs: QUESTION_TIMEOUT_MS, yieldsToIngest: true });
     try {

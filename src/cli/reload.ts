@@ -25,6 +25,5 @@ export const reloadCommand: Command = {
     if (!loaded)
       throw new UserError(`the configuration was not loaded; the running one stays in use\n${problems.join('\n')}`);
     call.terminal.print(`The daemon with pid ${pid} has loaded ${configuration.join(' and ')} again.`);
-    return 0;
   },
 };

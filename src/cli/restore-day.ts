@@ -66,7 +66,6 @@ export const restoreDayCommand: Command = {
             'See `sluice archive --dry-run`, and sluice.lake_jobs.',
           );
         terminal.print(values.flag('json') ? asJson(restored) : describe(restored, untilMs));
-        return 0;
       } finally {
         await store.close();
       }

@@ -8,7 +8,7 @@ import { BackupReader, END_SIGNATURE, incomplete } from '../extensions/postgres/
 import { BLOCK_BYTES } from '../extensions/postgres/transfer/copy.ts';
 import { checkBackup, restore, type RestoreOptions } from '../extensions/postgres/transfer/restore.ts';
 import { STREAM } from './backup.ts';
-import type { Call, Command, ExitCode } from './command.ts';
+import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { migrate, withDatabase } from './database.ts';
 import { refuseForeignDatabase } from './foreign-database.ts';
@@ -37,13 +37,13 @@ export const restoreCommand: Command = {
     if (call.values.flag('check')) {
       const rows = await checkBackup(backup, options);
       call.terminal.print(`The backup of ${backup.header.taken_at} is complete: ${formatCount(rows)} rows.`);
-      return 0;
+      return;
     }
     return restoreInto(call, backup, options);
   },
 };
 
-function restoreInto(call: Call, backup: BackupReader, copying: RestoreOptions): Promise<ExitCode> {
+function restoreInto(call: Call, backup: BackupReader, copying: RestoreOptions): Promise<void> {
   return withDatabase(call, 'create', async (database, { config, address, options }) => {
     await refuseForeignDatabase(call, config);
     await checkRequirements(address, options);
@@ -51,7 +51,6 @@ function restoreInto(call: Call, backup: BackupReader, copying: RestoreOptions):
     for (const name of skipped) call.terminal.say(`warning: sluice.${name} is no table of Sluice: it was left out`);
     await migrate(call, address, options);
     call.terminal.print(`Restored ${formatCount(rows)} rows of the backup of ${backup.header.taken_at}.`);
-    return 0;
   });
 }
 

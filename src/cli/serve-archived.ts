@@ -18,7 +18,7 @@ import { ApiFault } from '../extensions/console/mcp/tool.ts';
 import type { ArchivedAnswer, ArchivedQuestion, WholeReply } from '../extensions/console/server/archive-readers.ts';
 import type { LeftOutFiles, Reply } from '../extensions/console/server/route.ts';
 import { textOf } from '../extensions/console/server/sending.ts';
-import type { Call, ExitCode } from './command.ts';
+import type { Call } from './command.ts';
 import { type Lake, type Unread, withReadableLake } from './lake.ts';
 import { type Reader, rowsByCursor, withReader } from './reader.ts';
 import { plural } from './view/format.ts';
@@ -40,9 +40,9 @@ export interface ArchivedWork {
 }
 
 /** Until the input ends. */
-export const serveArchived = (call: Call, { columns, load }: ArchivedWork): Promise<ExitCode> =>
+export const serveArchived = (call: Call, { columns, load }: ArchivedWork): Promise<void> =>
   withReader(call, (reader, database) =>
-    withReadableLake<ExitCode>(call, reader, { columns, mostPartBytes: MOST_PART_BYTES }, async (lake) => {
+    withReadableLake(call, reader, { columns, mostPartBytes: MOST_PART_BYTES }, async (lake) => {
       const { stdin, stdout } = call.process;
       if (lake === null) await reader.query('BEGIN READ ONLY');
       let serving: Serving | Failure | null = null;
@@ -52,7 +52,6 @@ export const serveArchived = (call: Call, { columns, load }: ArchivedWork): Prom
         const answer = await answerOf(serving, lake?.unread ?? null, question);
         if (!stdout.write(`${JSON.stringify(answer)}\n`)) await once(stdout, 'drain');
       }
-      return 0;
     }),
   );
 

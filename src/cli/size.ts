@@ -35,7 +35,6 @@ export const sizeCommand: Command = {
     const setups = setupsFor(load);
     const notes = notesOf(setups);
     terminal.print(values.flag('json') ? asJson({ load, setups, notes }) : screenOf(load, setups, notes));
-    return 0;
   },
 };
 

@@ -4,7 +4,7 @@ import { type ContentRow, readRecord } from '../messages/read-record.ts';
 import { isList, isObject, type Json, jsonText, parseJson } from '../pdata/exact-json.ts';
 import { jsonLine, STORED_COLUMNS, type StoredText } from '../pdata/stored-text.ts';
 import { loadTrace, loadTraceOfSpan, type TraceSearch } from './archived-trace.ts';
-import type { Command, ExitCode } from './command.ts';
+import type { Command } from './command.ts';
 import { explainMissing } from './content-capture.ts';
 import { type Lake, LAKE_SEARCH_OPTIONS, withLake } from './lake.ts';
 import { onlyWord } from './project.ts';
@@ -58,7 +58,7 @@ export const spanCommand: Command = {
     const trace = values.text('trace') ?? null;
     const since = sinceOf(values, Date.now());
     return withReader(call, (reader) =>
-      withLake<ExitCode>(call, reader, { columns: 'all' }, async (lake) => {
+      withLake(call, reader, { columns: 'all' }, async (lake) => {
         if (lake !== null) await loadSpan(lake, { id, trace, project, since });
         const every = lake?.reader ?? reader;
         const key = await findSpan(every, id, {
@@ -67,7 +67,6 @@ export const spanCommand: Command = {
         });
         const record = await readSpan(every, key);
         terminal.print(values.flag('json') ? spanJson(record) : await describe(every, record, terminal));
-        return 0;
       }),
     );
   },

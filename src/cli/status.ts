@@ -34,7 +34,6 @@ export const statusCommand: Command = {
       print(status, before);
       before = status;
     }
-    return 0;
   },
 };
 

@@ -52,7 +52,6 @@ export const pricesSet: Command = {
       // The first entry of a list has precedence, and the price stored last has precedence.
       for (const entry of entries.toReversed()) await storePrice(database, { id: entry.id, project, entry });
       for (const { id } of entries) call.terminal.print(`Stored the price ${id} for ${project ?? 'every project'}.`);
-      return 0;
     }),
 };
 
@@ -68,7 +67,6 @@ export const pricesList: Command = {
       const project = call.values.text('project') ?? null;
       const prices = (await listPrices(database, project)).toSorted(ownFirst);
       call.terminal.print(call.values.flag('json') ? asJson(prices) : table(prices));
-      return 0;
     }),
 };
 
@@ -86,7 +84,6 @@ export const pricesRemove: Command = {
           'See `sluice prices list`; --project names the project it was stored for.',
         );
       call.terminal.print(`Removed the price ${id}.`);
-      return 0;
     }),
 };
 

@@ -1,7 +1,7 @@
 /** `sluice trace ID`: one trace as a waterfall. */
 import { UserError } from '../errors.ts';
 import { loadTrace } from './archived-trace.ts';
-import type { Command, ExitCode } from './command.ts';
+import type { Command } from './command.ts';
 import { explainMissing } from './content-capture.ts';
 import { LAKE_SEARCH_OPTIONS, type Unread, withLake } from './lake.ts';
 import { onlyWord } from './project.ts';
@@ -47,7 +47,7 @@ export const traceCommand: Command = {
     const lineLimit = limitOf(values, MOST_SPANS);
     const project = values.text('project') ?? null;
     const since = sinceOf(values, Date.now());
-    const show = async (reader: Reader, unread: Unread | null): Promise<ExitCode> => {
+    const show = async (reader: Reader, unread: Unread | null): Promise<void> => {
       const key = await findTrace(reader, id, project);
       const record = await readTrace(reader, key, MOST_SPANS);
       if (unread !== null && record.spans.length + record.logs.length === 0)
@@ -55,13 +55,12 @@ export const traceCommand: Command = {
       if (values.flag('json')) {
         const content = values.flag('content') ? await allContent(reader, record) : null;
         terminal.print(asJson(traceData(record, content)));
-        return 0;
+        return;
       }
       const { width, style } = terminal;
       const excerpts = values.flag('content') ? await excerptsOf(reader, record, lineLimit, terminal) : null;
       const below = (line: TreeLine): readonly string[] => excerpts?.get(idOf(recordOf(line))) ?? [];
       terminal.print(drawTrace(record, { width, style, lineLimit, below }));
-      return 0;
     };
     return withReader(call, (reader) =>
       withLake(call, reader, { columns: 'all' }, async (lake) => {

@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import { UserError } from '../errors.ts';
 import { loadNewest } from './archived-list.ts';
 import { findObjectsOptions } from './archive-place.ts';
-import type { Call, Command, ExitCode } from './command.ts';
+import type { Call, Command } from './command.ts';
 import { FILTER_OPTION } from './filter-option.ts';
 import { FILTER_OPTIONS } from './filters.ts';
 import { LAKE_OPTION, withLake } from './lake.ts';
@@ -52,7 +52,7 @@ export const tracesCommand: Command = {
         return follow(reader, call);
       }
       const columns = values.flag('search') || values.flag('filter') ? 'all' : 'figures';
-      return withLake<ExitCode>(call, reader, { columns }, async (lake) => {
+      return withLake(call, reader, { columns }, async (lake) => {
         const read = () => readTraces(lake?.reader ?? reader, values, { since, limit });
         const project = values.text('project') ?? null;
         const readTimes = async () => (await read()).map(({ time_ns }) => BigInt(time_ns));
@@ -63,7 +63,6 @@ export const tracesCommand: Command = {
         else if (rows.length === 0 && isUnread)
           terminal.print('No traces in PostgreSQL match, and others are not read.');
         else terminal.print(describeTraces(rows, terminal, nowMs));
-        return 0;
       });
     });
   },

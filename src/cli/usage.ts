@@ -2,7 +2,7 @@
 import { LATEST_NS } from '../component/moment.ts';
 import { loadUsage } from './archived-range.ts';
 import { nameText } from '../extensions/console/api/texts.ts';
-import type { Command, ExitCode } from './command.ts';
+import type { Command } from './command.ts';
 import { LAKE_OPTION, withLake } from './lake.ts';
 import { sumCosts } from '../pdata/cost-sum.ts';
 import { formatCost, formatCount, plural, UNKNOWN } from './view/format.ts';
@@ -87,7 +87,7 @@ export const usageCommand: Command = {
     const range = { since: sinceOf(values, Date.now()), until: null, project: values.text('project') ?? null };
     const isJson = values.flag('json');
     return withReader(call, (reader) =>
-      withLake<ExitCode>(call, reader, { columns: 'figures' }, async (lake) => {
+      withLake(call, reader, { columns: 'figures' }, async (lake) => {
         if (lake !== null) await loadUsage(lake, range, filter.hasOwners);
         const { rows, unpriced } = await readUsage(lake?.reader ?? reader, group, filter);
         const stored = isJson || values.flag('kept') ? await readStoredData(reader) : null;
@@ -97,7 +97,6 @@ export const usageCommand: Command = {
         } else {
           terminal.print(describe(group.columns, rows, unpriced, stored, terminal));
         }
-        return 0;
       }),
     );
   },

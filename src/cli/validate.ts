@@ -15,6 +15,5 @@ export const validate: Command = {
     for (const warning of warnings) call.terminal.say(warning);
     const files = configFiles(call);
     call.terminal.print(`${files.join(' and ')}${files.length > 1 ? ', merged:' : ':'} the configuration is valid.`);
-    return 0;
   },
 };
