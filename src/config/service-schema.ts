@@ -1,5 +1,6 @@
 /** The options of the `service` section, declared as a component declares its own. */
 import type { OptionsSchema } from '../component/component.ts';
+import { booleanOption, choiceOption, integerOption, optionGroup } from '../component/option-schema.ts';
 
 /** A larger number of pipelines indicates a mistake in a generated file. */
 const MAX_PIPELINES = 100;
@@ -32,13 +33,10 @@ export const SERVICE_SCHEMA: OptionsSchema = {
   additionalProperties: false,
   required: ['pipelines'],
   properties: {
-    ledger: {
-      type: 'string',
-      enum: ['postgres', 'memory'],
-      default: 'postgres',
-      description:
-        'Where replays, trace ownership and quotas are decided: in Postgres, durably and for all replicas, or in memory, since the start of this process.',
-    },
+    ledger: choiceOption(
+      ['postgres', 'memory'],
+      'Where replays, trace ownership and quotas are decided: in Postgres, durably and for all replicas, or in memory, since the start of this process.',
+    ),
     shutdown_timeout: {
       type: 'string',
       format: 'duration',
@@ -55,107 +53,65 @@ export const SERVICE_SCHEMA: OptionsSchema = {
       description: 'One or more pipelines, each named traces, logs or metrics, optionally with /name.',
       additionalProperties: pipeline,
     },
-    telemetry: {
-      type: 'object',
-      additionalProperties: false,
-      default: {},
-      description: "The daemon's own log, metrics, traces and status.",
-      properties: {
-        logs: {
-          type: 'object',
-          additionalProperties: false,
-          default: {},
-          description: 'The log, on standard error.',
-          properties: {
-            level: {
-              type: 'string',
-              enum: ['debug', 'info', 'warn', 'error'],
-              default: 'info',
-              description: 'The lowest level that is written.',
-            },
-            format: {
-              type: 'string',
-              enum: ['auto', 'json', 'pretty'],
-              default: 'auto',
-              description:
-                'One JSON object per line, or readable text; auto means text on a terminal and JSON elsewhere.',
-            },
-            sampling: {
-              type: 'object',
-              additionalProperties: false,
-              default: {},
-              description: 'Similar messages are written a few times, then counted.',
-              properties: {
-                enabled: { type: 'boolean', default: true, description: 'Whether similar messages are suppressed.' },
-                tick: {
-                  type: 'string',
-                  format: 'duration',
-                  atLeast: '10ms',
-                  atMost: '1h',
-                  default: '10s',
-                  description: 'The length of a window; one line at its end gives the number of suppressed messages.',
-                },
-                initial: {
-                  type: 'integer',
-                  minimum: 1,
-                  maximum: 1000000,
-                  default: 10,
-                  description: 'The number of similar messages that are written in each window.',
-                },
-              },
-            },
+    telemetry: optionGroup("The daemon's own log, metrics, traces and status.", {
+      logs: optionGroup('The log, on standard error.', {
+        level: {
+          type: 'string',
+          enum: ['debug', 'info', 'warn', 'error'],
+          default: 'info',
+          description: 'The lowest level that is written.',
+        },
+        format: choiceOption(
+          ['auto', 'json', 'pretty'],
+          'One JSON object per line, or readable text; auto means text on a terminal and JSON elsewhere.',
+        ),
+        sampling: optionGroup('Similar messages are written a few times, then counted.', {
+          enabled: booleanOption(true, 'Whether similar messages are suppressed.'),
+          tick: {
+            type: 'string',
+            format: 'duration',
+            atLeast: '10ms',
+            atMost: '1h',
+            default: '10s',
+            description: 'The length of a window; one line at its end gives the number of suppressed messages.',
+          },
+          initial: integerOption([1, 1000000], 10, 'The number of similar messages that are written in each window.'),
+        }),
+      }),
+      status: optionGroup('The socket of `sluice status` and `sluice reload`.', {
+        socket: {
+          type: 'string',
+          format: 'own_path',
+          // A longer path does not fit into the socket address.
+          maxLength: 100,
+          default: '',
+          description:
+            'Path of a further local socket that only its owner can use, for example ./sluice.sock; empty: only the one in the runtime folder of the user. Not on Windows.',
+        },
+      }),
+      traces: optionGroup(
+        'Spans of the daemon, for the tracer provider that a module registers with @opentelemetry/api.',
+        {
+          enabled: booleanOption(false, 'Whether spans are created.'),
+          exclude_projects: {
+            type: 'array',
+            maxItems: MAX_EXCLUDED_PROJECTS,
+            items: { type: 'string', minLength: 1, description: 'The name of a project.' },
+            default: [],
+            description:
+              'Projects whose requests create no spans. List the project of these spans here when they are sent to this daemon.',
           },
         },
-        status: {
-          type: 'object',
-          additionalProperties: false,
-          default: {},
-          description: 'The socket of `sluice status` and `sluice reload`.',
-          properties: {
-            socket: {
-              type: 'string',
-              format: 'own_path',
-              // A longer path does not fit into the socket address.
-              maxLength: 100,
-              default: '',
-              description:
-                'Path of a further local socket that only its owner can use, for example ./sluice.sock; empty: only the one in the runtime folder of the user. Not on Windows.',
-            },
-          },
+      ),
+      metrics: optionGroup('Metrics for Prometheus to scrape, at /metrics.', {
+        enabled: booleanOption(true, 'Whether metrics are served.'),
+        endpoint: {
+          type: 'string',
+          format: 'endpoint',
+          default: '127.0.0.1:8888',
+          description: 'The address of the metrics.',
         },
-        traces: {
-          type: 'object',
-          additionalProperties: false,
-          default: {},
-          description: 'Spans of the daemon, for the tracer provider that a module registers with @opentelemetry/api.',
-          properties: {
-            enabled: { type: 'boolean', default: false, description: 'Whether spans are created.' },
-            exclude_projects: {
-              type: 'array',
-              maxItems: MAX_EXCLUDED_PROJECTS,
-              items: { type: 'string', minLength: 1, description: 'The name of a project.' },
-              default: [],
-              description:
-                'Projects whose requests create no spans. List the project of these spans here when they are sent to this daemon.',
-            },
-          },
-        },
-        metrics: {
-          type: 'object',
-          additionalProperties: false,
-          default: {},
-          description: 'Metrics for Prometheus to scrape, at /metrics.',
-          properties: {
-            enabled: { type: 'boolean', default: true, description: 'Whether metrics are served.' },
-            endpoint: {
-              type: 'string',
-              format: 'endpoint',
-              default: '127.0.0.1:8888',
-              description: 'The address of the metrics.',
-            },
-          },
-        },
-      },
-    },
+      }),
+    }),
   },
 };

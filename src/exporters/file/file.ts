@@ -2,6 +2,7 @@
 import type { Host } from '../../component/component.ts';
 import { defineExporter, type Exporter, type Rows } from '../../component/exporter.ts';
 import { ProcessLock } from '../../component/process-lock.ts';
+import { integerOption, optionGroup } from '../../component/option-schema.ts';
 import { UserError } from '../../errors.ts';
 import type { Batch } from '../../pdata/batch.ts';
 import type { Steps } from '../../pdata/steps.ts';
@@ -128,35 +129,23 @@ export const fileExporter = defineExporter<FileOptions>({
         default: './data/telemetry.ndjson',
         description: 'The file that is appended to. Made with mode 0600.',
       },
-      rotation: {
-        type: 'object',
-        additionalProperties: false,
-        default: {},
-        description: 'When the file is renamed with a date and a new one is begun.',
-        properties: {
-          max_size: {
-            type: 'integer',
-            format: 'byte_size',
-            minimum: 0,
-            default: '512MiB',
-            description: 'Largest size; 0 means no limit.',
-          },
-          max_age: {
-            type: 'integer',
-            format: 'duration',
-            minimum: 0,
-            default: '24h',
-            description: 'Longest age; 0 means no limit.',
-          },
-          max_files: {
-            type: 'integer',
-            minimum: 0,
-            maximum: 100000,
-            default: 20,
-            description: 'Rotated files kept, the oldest are removed; 0 keeps all.',
-          },
+      rotation: optionGroup('When the file is renamed with a date and a new one is begun.', {
+        max_size: {
+          type: 'integer',
+          format: 'byte_size',
+          minimum: 0,
+          default: '512MiB',
+          description: 'Largest size; 0 means no limit.',
         },
-      },
+        max_age: {
+          type: 'integer',
+          format: 'duration',
+          minimum: 0,
+          default: '24h',
+          description: 'Longest age; 0 means no limit.',
+        },
+        max_files: integerOption([0, 100000], 20, 'Rotated files kept, the oldest are removed; 0 keeps all.'),
+      }),
     },
   },
   example: 'path: ./data/telemetry.ndjson',

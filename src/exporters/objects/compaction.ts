@@ -1,6 +1,7 @@
 /** The schedule of `sluice compact`, which publishes and removes what the exporter stores. */
 import { IS_OF_TABLES } from '../../component/archived-day.ts';
 import type { ScheduledCommand } from '../../component/command-schedule.ts';
+import { booleanOption, optionGroup } from '../../component/option-schema.ts';
 
 export interface CompactionOptions {
   readonly enabled: boolean;
@@ -15,18 +16,13 @@ export interface CompactionOptions {
 const DURATION = { type: 'integer', format: 'duration' } as const;
 const DAY_MS = 86_400_000;
 
-export const COMPACTION_SCHEMA = {
-  type: 'object',
-  additionalProperties: false,
-  default: {},
-  description:
-    'Records become Parquet files, by `sluice compact` in a process of its own. Their objects are removed one to two days later.',
-  properties: {
-    enabled: {
-      type: 'boolean',
-      default: true,
-      description: 'Whether the daemon runs it. Without it, objects stay until `sluice compact` has run.',
-    },
+export const COMPACTION_SCHEMA = optionGroup(
+  'Records become Parquet files, by `sluice compact` in a process of its own. Their objects are removed one to two days later.',
+  {
+    enabled: booleanOption(
+      true,
+      'Whether the daemon runs it. Without it, objects stay until `sluice compact` has run.',
+    ),
     older_than: { ...DURATION, minimum: 0, default: '1h', description: 'Only requests that arrived this long ago.' },
     keep: {
       ...DURATION,
@@ -42,7 +38,7 @@ export const COMPACTION_SCHEMA = {
       description: 'Memory of the process; the rest is in files.',
     },
   },
-} as const;
+);
 
 /**
  * Whether there is anything to publish, to finish, to erase or to remove. In an idle installation most runs have

@@ -3,6 +3,7 @@ import { WAITING_PARTS } from '../../component/archived-day.ts';
 import type { PostgresDatabase, SessionLimits } from '../../component/capabilities/postgres.ts';
 import { expireClaims, expireUsage } from '../../component/ledger-expiry.ts';
 import type { TimeObserver } from '../../component/observed-time.ts';
+import { optionGroup } from '../../component/option-schema.ts';
 
 const DURATION = { type: 'integer', format: 'duration' } as const;
 const HOUR_MS = 3_600_000;
@@ -14,12 +15,9 @@ export interface LedgerPeriods {
   readonly usage: number;
 }
 
-export const RETENTION_SCHEMA = {
-  type: 'object',
-  additionalProperties: false,
-  default: {},
-  description: 'How long the ledger is kept. Beside an exporter `postgres`, its periods apply instead.',
-  properties: {
+export const RETENTION_SCHEMA = optionGroup(
+  'How long the ledger is kept. Beside an exporter `postgres`, its periods apply instead.',
+  {
     traces: {
       ...DURATION,
       minimum: HOUR_MS,
@@ -34,7 +32,7 @@ export const RETENTION_SCHEMA = {
       description: 'What was stored in each month, which quotas count.',
     },
   },
-} as const;
+);
 
 const LIMITS: SessionLimits = { statementTimeoutMs: 600_000, lockTimeoutMs: 100 };
 /** Only one process at a time, as for the tables. */

@@ -1,6 +1,7 @@
 /** The exporter's options: the schema and the type. The names are those of the Collector where they exist. */
 import type { OptionFault } from '../../component/component.ts';
 import { LONGEST_WAIT_MS } from '../../component/longest-wait.ts';
+import { booleanOption, choiceOption, optionGroup } from '../../component/option-schema.ts';
 import type { RetryOptions } from './retry.ts';
 
 export interface TlsOptions {
@@ -40,92 +41,68 @@ const BYTES = { type: 'integer', format: 'byte_size' } as const;
 const URL = { type: 'string', format: 'http_url', default: '' } as const;
 const FILE = { type: 'string', default: '' } as const;
 
-const RETRY_SCHEMA = {
-  type: 'object',
-  additionalProperties: false,
-  default: {},
-  description: 'When a failed request is sent again.',
-  properties: {
-    enabled: {
-      type: 'boolean',
-      default: true,
-      description: 'Off: a request that fails once is a dead letter.',
-    },
-    initial_interval: { ...DURATION, minimum: 1, default: '5s', description: 'The wait after the first failure.' },
-    max_interval: { ...DURATION, minimum: 1, default: '30s', description: 'The longest wait.' },
-    multiplier: {
-      type: 'number',
-      minimum: 1,
-      maximum: 100,
-      default: 1.5,
-      description: 'The factor by which the wait grows.',
-    },
-    randomization_factor: {
-      type: 'number',
-      minimum: 0,
-      maximum: 1,
-      default: 0.5,
-      description: 'The random part of the wait, up and down.',
-    },
-    max_elapsed_time: {
-      ...DURATION,
-      minimum: 0,
-      default: '0s',
-      description: 'How long after its first attempt a request becomes a dead letter; 0 means never.',
-    },
+const RETRY_SCHEMA = optionGroup('When a failed request is sent again.', {
+  enabled: booleanOption(true, 'Off: a request that fails once is a dead letter.'),
+  initial_interval: { ...DURATION, minimum: 1, default: '5s', description: 'The wait after the first failure.' },
+  max_interval: { ...DURATION, minimum: 1, default: '30s', description: 'The longest wait.' },
+  multiplier: {
+    type: 'number',
+    minimum: 1,
+    maximum: 100,
+    default: 1.5,
+    description: 'The factor by which the wait grows.',
   },
-} as const;
+  randomization_factor: {
+    type: 'number',
+    minimum: 0,
+    maximum: 1,
+    default: 0.5,
+    description: 'The random part of the wait, up and down.',
+  },
+  max_elapsed_time: {
+    ...DURATION,
+    minimum: 0,
+    default: '0s',
+    description: 'How long after its first attempt a request becomes a dead letter; 0 means never.',
+  },
+});
 
-const TLS_SCHEMA = {
-  type: 'object',
-  additionalProperties: false,
-  default: {},
-  description: 'TLS, for endpoints that begin with https.',
-  properties: {
-    ca_file: { ...FILE, description: 'Trusted certificates, in PEM, instead of those that Node.js trusts.' },
-    cert_file: { ...FILE, description: 'A client certificate, in PEM.' },
-    key_file: { ...FILE, description: 'The key of the client certificate, in PEM.' },
-    server_name_override: {
-      ...FILE,
-      description: 'The server name to request and to check, instead of the one in the endpoint.',
-    },
-    insecure_skip_verify: { type: 'boolean', default: false, description: 'Accept any certificate. For tests only.' },
+const TLS_SCHEMA = optionGroup('TLS, for endpoints that begin with https.', {
+  ca_file: { ...FILE, description: 'Trusted certificates, in PEM, instead of those that Node.js trusts.' },
+  cert_file: { ...FILE, description: 'A client certificate, in PEM.' },
+  key_file: { ...FILE, description: 'The key of the client certificate, in PEM.' },
+  server_name_override: {
+    ...FILE,
+    description: 'The server name to request and to check, instead of the one in the endpoint.',
   },
-} as const;
+  insecure_skip_verify: booleanOption(false, 'Accept any certificate. For tests only.'),
+});
 
-const OUTBOX_SCHEMA = {
-  type: 'object',
-  additionalProperties: false,
-  default: {},
-  description: 'The requests that wait in the database until they are sent.',
-  properties: {
-    max_size: {
-      ...BYTES,
-      minimum: 1048576,
-      default: '1GiB',
-      description: "The largest size of this exporter's requests, before compression; dead letters are removed first.",
-    },
-    when_full: {
-      type: 'string',
-      enum: ['refuse', 'drop_oldest'],
-      default: 'refuse',
-      description: 'Refuse new requests with 503, so that no acknowledged request is lost, or drop the oldest ones.',
-    },
-    max_batch_size: {
-      ...BYTES,
-      minimum: 1024,
-      maximum: 67108864,
-      default: '1MiB',
-      description: 'Waiting requests of one project are sent together up to this size, before compression.',
-    },
-    dead_letter_retention: {
-      ...DURATION,
-      minimum: 60000,
-      default: '7d',
-      description: 'How long requests that the remote refused are kept.',
-    },
+const OUTBOX_SCHEMA = optionGroup('The requests that wait in the database until they are sent.', {
+  max_size: {
+    ...BYTES,
+    minimum: 1048576,
+    default: '1GiB',
+    description: "The largest size of this exporter's requests, before compression; dead letters are removed first.",
   },
-} as const;
+  when_full: choiceOption(
+    ['refuse', 'drop_oldest'],
+    'Refuse new requests with 503, so that no acknowledged request is lost, or drop the oldest ones.',
+  ),
+  max_batch_size: {
+    ...BYTES,
+    minimum: 1024,
+    maximum: 67108864,
+    default: '1MiB',
+    description: 'Waiting requests of one project are sent together up to this size, before compression.',
+  },
+  dead_letter_retention: {
+    ...DURATION,
+    minimum: 60000,
+    default: '7d',
+    description: 'How long requests that the remote refused are kept.',
+  },
+});
 
 export const OTLP_HTTP_SCHEMA = {
   type: 'object',
@@ -154,8 +131,8 @@ export const OTLP_HTTP_SCHEMA = {
       },
       description: 'Headers to send, for example an API key.',
     },
-    compression: { type: 'string', enum: ['gzip', 'none'], default: 'gzip', description: 'Compression of the body.' },
-    encoding: { type: 'string', enum: ['proto', 'json'], default: 'proto', description: 'Encoding of the body.' },
+    compression: choiceOption(['gzip', 'none'], 'Compression of the body.'),
+    encoding: choiceOption(['proto', 'json'], 'Encoding of the body.'),
     timeout: {
       ...DURATION,
       minimum: 1,

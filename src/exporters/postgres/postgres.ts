@@ -11,6 +11,7 @@ import {
   POSTGRES_DATABASE,
   POSTGRES_TRANSACTION,
 } from '../../component/capabilities/postgres.ts';
+import { optionGroup, textOption } from '../../component/option-schema.ts';
 import { UserError } from '../../errors.ts';
 import type { Batch } from '../../pdata/batch.ts';
 import type { Steps } from '../../pdata/steps.ts';
@@ -207,41 +208,26 @@ export const postgresExporter = defineExporter<PostgresExporterOptions>({
     type: 'object',
     additionalProperties: false,
     properties: {
-      retention: {
-        type: 'object',
-        additionalProperties: false,
-        default: {},
-        description: 'How long records are kept. Whole days are dropped at once.',
-        properties: {
-          spans: { ...DAY, default: '30d', description: 'Spans, by the day they began.' },
-          logs: { ...DAY, default: '30d', description: 'Log records, by the day they arrived.' },
-          metrics: { ...DAY, default: '90d', description: 'Metric points, by the day they arrived.' },
-          traces: {
-            ...DAY,
-            default: '30d',
-            description:
-              'How long a trace id stays with its project; longer while spans or log records of it are kept.',
-          },
-          usage: {
-            ...DAY,
-            minimum: 31 * DAY_MS,
-            default: '400d',
-            description: 'What was stored in each month, which quotas count.',
-          },
+      retention: optionGroup('How long records are kept. Whole days are dropped at once.', {
+        spans: { ...DAY, default: '30d', description: 'Spans, by the day they began.' },
+        logs: { ...DAY, default: '30d', description: 'Log records, by the day they arrived.' },
+        metrics: { ...DAY, default: '90d', description: 'Metric points, by the day they arrived.' },
+        traces: {
+          ...DAY,
+          default: '30d',
+          description: 'How long a trace id stays with its project; longer while spans or log records of it are kept.',
         },
-      },
-      archive: {
-        type: 'object',
-        additionalProperties: false,
-        default: {},
-        description:
-          'Days that have ended are written as Parquet files, by `sluice archive` in a process of its own. Retention then drops only what is archived.',
-        properties: {
-          to: {
-            type: 'string',
-            default: '',
-            description: 'A folder, or s3://bucket/prefix. Left out or empty: nothing is archived.',
-          },
+        usage: {
+          ...DAY,
+          minimum: 31 * DAY_MS,
+          default: '400d',
+          description: 'What was stored in each month, which quotas count.',
+        },
+      }),
+      archive: optionGroup(
+        'Days that have ended are written as Parquet files, by `sluice archive` in a process of its own. Retention then drops only what is archived.',
+        {
+          to: textOption('', 'A folder, or s3://bucket/prefix. Left out or empty: nothing is archived.'),
           older_than: { ...DAY, minimum: 0, default: '7d', description: 'Only days that ended this long ago.' },
           keep: {
             ...DAY,
@@ -257,7 +243,7 @@ export const postgresExporter = defineExporter<PostgresExporterOptions>({
             description: 'Memory for sorting; the rest is in files.',
           },
         },
-      },
+      ),
     },
   },
   example: 'retention: { spans: 30d, logs: 30d, metrics: 90d }',

@@ -5,6 +5,7 @@ import { faultOfDatabaseUrl } from '../../component/database-url.ts';
 import { parseListenEndpoint } from '../../component/endpoint.ts';
 import { timerOption } from '../../component/longest-wait.ts';
 import type { Role } from '../../component/capabilities/people.ts';
+import { booleanOption, choiceOption, integerOption, optionGroup } from '../../component/option-schema.ts';
 import { readCertificates } from '../../net/certificates.ts';
 import { TLS_SCHEMA, type TlsOptions } from '../../net/tls-options.ts';
 
@@ -58,102 +59,66 @@ export const CONSOLE_SCHEMA = {
         'Further names that requests may have in Host. Names of this machine, IP addresses and the name of public_url are always allowed.',
     },
     tls: TLS_SCHEMA,
-    ui: { type: 'boolean', default: true, description: 'Serve the page. Without it only the APIs are served.' },
-    tempo: {
-      type: 'boolean',
-      default: true,
-      description: "Serve a part of Tempo's API below /tempo, for the Tempo data source of Grafana.",
-    },
-    jaeger: {
-      type: 'boolean',
-      default: true,
-      description: "Serve a part of Jaeger's API below /jaeger, for Grafana's data source and for Jaeger UI.",
-    },
-    content: {
-      type: 'boolean',
-      default: true,
-      description: 'Show prompts, answers and tool payloads. With false no one sees them here, admins included.',
-    },
-    auth: {
-      type: 'object',
-      description: 'How people log in.',
-      additionalProperties: false,
-      default: {},
-      properties: {
-        mode: {
-          type: 'string',
-          enum: ['link', 'proxy', 'none'],
-          default: 'link',
-          description:
-            'link: one-time links of `sluice console`. proxy: a trusted proxy names the person, and links work too. none: no login, only on a loopback address or a Unix domain socket.',
-        },
-        session_lifetime: {
-          type: 'integer',
-          format: 'duration',
-          minimum: 60_000,
-          maximum: 365 * 86_400_000,
-          default: '30d',
-          description: 'How long a login lasts. It ends after 7 days without use.',
-        },
-        anonymous_role: { ...ROLE, default: 'viewer', description: 'With mode none: the role of every visitor.' },
-        proxy: {
-          type: 'object',
-          description: 'For mode proxy.',
-          additionalProperties: false,
-          default: {},
-          properties: {
-            header: {
-              type: 'string',
-              pattern: '^[A-Za-z0-9-]{1,100}$',
-              default: 'X-Forwarded-User',
-              description: 'The header with the name of the person. The proxy must remove it from requests of clients.',
-            },
-            trusted: {
-              type: 'array',
-              maxItems: 100,
-              items: { type: 'string', maxLength: 60, description: 'An address or a range in CIDR form.' },
-              default: ['127.0.0.1/32', '::1/128'],
-              description: 'The addresses of proxies. A Unix domain socket counts as 127.0.0.1.',
-            },
-            role: {
-              ...ROLE,
-              default: 'viewer',
-              description:
-                'The role of people who are not in `sluice person list`. Viewers and editors see no project.',
-            },
-          },
-        },
+    ui: booleanOption(true, 'Serve the page. Without it only the APIs are served.'),
+    tempo: booleanOption(true, "Serve a part of Tempo's API below /tempo, for the Tempo data source of Grafana."),
+    jaeger: booleanOption(
+      true,
+      "Serve a part of Jaeger's API below /jaeger, for Grafana's data source and for Jaeger UI.",
+    ),
+    content: booleanOption(
+      true,
+      'Show prompts, answers and tool payloads. With false no one sees them here, admins included.',
+    ),
+    auth: optionGroup('How people log in.', {
+      mode: choiceOption(
+        ['link', 'proxy', 'none'],
+        'link: one-time links of `sluice console`. proxy: a trusted proxy names the person, and links work too. none: no login, only on a loopback address or a Unix domain socket.',
+      ),
+      session_lifetime: {
+        type: 'integer',
+        format: 'duration',
+        minimum: 60_000,
+        maximum: 365 * 86_400_000,
+        default: '30d',
+        description: 'How long a login lasts. It ends after 7 days without use.',
       },
-    },
-    query: {
-      type: 'object',
-      description: 'The connections for reading.',
-      additionalProperties: false,
-      default: {},
-      properties: {
-        timeout: timerOption(100, '10s', 'The time limit of a query.'),
-        connections: {
-          type: 'integer',
-          minimum: 1,
-          maximum: 50,
-          default: 3,
-          description: 'Connections to the database for reading. They are opened on demand.',
-        },
-        url: {
+      anonymous_role: { ...ROLE, default: 'viewer', description: 'With mode none: the role of every visitor.' },
+      proxy: optionGroup('For mode proxy.', {
+        header: {
           type: 'string',
-          default: '',
-          secret: true,
-          description: 'Another role or a replica to read from. Empty: the database of the postgres extension.',
+          pattern: '^[A-Za-z0-9-]{1,100}$',
+          default: 'X-Forwarded-User',
+          description: 'The header with the name of the person. The proxy must remove it from requests of clients.',
         },
+        trusted: {
+          type: 'array',
+          maxItems: 100,
+          items: { type: 'string', maxLength: 60, description: 'An address or a range in CIDR form.' },
+          default: ['127.0.0.1/32', '::1/128'],
+          description: 'The addresses of proxies. A Unix domain socket counts as 127.0.0.1.',
+        },
+        role: {
+          ...ROLE,
+          default: 'viewer',
+          description: 'The role of people who are not in `sluice person list`. Viewers and editors see no project.',
+        },
+      }),
+    }),
+    query: optionGroup('The connections for reading.', {
+      timeout: timerOption(100, '10s', 'The time limit of a query.'),
+      connections: integerOption([1, 50], 3, 'Connections to the database for reading. They are opened on demand.'),
+      url: {
+        type: 'string',
+        default: '',
+        secret: true,
+        description: 'Another role or a replica to read from. Empty: the database of the postgres extension.',
       },
-    },
-    max_connections: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 65_535,
-      default: 512,
-      description: 'Connections of clients that are open at once. Further ones are refused.',
-    },
+    }),
+    max_connections: integerOption(
+      [1, 65_535],
+      512,
+      'Connections of clients that are open at once. Further ones are refused.',
+    ),
   },
 } as const;
 

@@ -1,4 +1,5 @@
 /** The extension's options: the schema and the type. */
+import { booleanOption } from '../../component/option-schema.ts';
 
 export interface PostgresOptions {
   readonly url: string;
@@ -30,10 +31,6 @@ export const POSTGRES_SCHEMA = {
       default: 'public',
       description: 'The schema of the readable views; the tables themselves are in `sluice`.',
     },
-    allow_unsafe: {
-      type: 'boolean',
-      default: false,
-      description: 'Start even when the server runs with fsync or full_page_writes off.',
-    },
+    allow_unsafe: booleanOption(false, 'Start even when the server runs with fsync or full_page_writes off.'),
   },
 } as const;

@@ -3,6 +3,7 @@ import { SERVICE_TIERS } from '../../pdata/columns.ts';
 import { PATTERN_LENGTH } from './name-pattern.ts';
 import { WEEKDAYS } from './options.ts';
 import { RATE_DECIMALS, RATE_KEYS, RATE_LIMIT_USD, type RateKey } from './rates.ts';
+import { booleanOption } from '../../component/option-schema.ts';
 
 /** Limits of the price list in a configuration file. */
 const OVERRIDES_LIMIT = 2_000;
@@ -248,11 +249,7 @@ export const PRICING_OPTIONS_SCHEMA = {
     'Derives the cost of model calls from reported usage and model prices; a cost that the span states itself comes first.',
   additionalProperties: false,
   properties: {
-    enabled: {
-      type: 'boolean',
-      default: true,
-      description: 'Whether costs are derived. Costs that spans state themselves are kept either way.',
-    },
+    enabled: booleanOption(true, 'Whether costs are derived. Costs that spans state themselves are kept either way.'),
     catalogue: {
       type: 'string',
       minLength: 1,
@@ -261,11 +258,7 @@ export const PRICING_OPTIONS_SCHEMA = {
       description:
         'The price list: bundled (the one shipped with this version), none, or the path of a local genai-prices data file. Nothing is fetched.',
     },
-    supplement: {
-      type: 'boolean',
-      default: true,
-      description: 'Whether the shipped corrections and additions to the price list apply.',
-    },
+    supplement: booleanOption(true, 'Whether the shipped corrections and additions to the price list apply.'),
     inclusive_rules: {
       type: 'array',
       maxItems: NAMES_LIMIT,

@@ -7,6 +7,7 @@ import { ownDialects } from '../../component/capabilities/own-dialects.ts';
 import type { Host } from '../../component/component.ts';
 import type { Counter } from '../../component/meter.ts';
 import { defineProcessor, type Processor } from '../../component/processor.ts';
+import { booleanOption } from '../../component/option-schema.ts';
 import type { Dialect } from '../../dialects/dialect.ts';
 import type { Tables } from '../../pdata/tables.ts';
 import type { Batch } from '../../pdata/batch.ts';
@@ -140,11 +141,7 @@ export const privacy = defineProcessor<PrivacyOptions>({
     type: 'object',
     additionalProperties: false,
     properties: {
-      capture_content: {
-        type: 'boolean',
-        default: true,
-        description: 'Whether prompts, answers and tool payloads are stored.',
-      },
+      capture_content: booleanOption(true, 'Whether prompts, answers and tool payloads are stored.'),
       environments: {
         type: 'object',
         default: {},
