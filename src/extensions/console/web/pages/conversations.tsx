@@ -33,7 +33,6 @@ export function ConversationsPage({ project }: { project: string }): JSX.Element
   const [active, setActive] = useState(-1);
   const now = useNow(5_000);
   const search = useSearch<ConversationRow>(projectPath(project, 'conversations'), query);
-  const rows = search.items;
   const hrefOf = (row: ConversationRow): string => pageHref('conversations', row.conversation_id);
   return (
     <div class="list-page">
@@ -62,19 +61,13 @@ export function ConversationsPage({ project }: { project: string }): JSX.Element
             { name: 'Cost', class: 'c-cost' },
             { name: 'Errors', class: 'c-errors' },
           ]}
-          count={rows.length}
+          rows={search.items}
           height={isNarrow.value ? NARROW_ROW_PX : ROW_PX}
           active={active}
           onActive={setActive}
-          onOpen={(index) => {
-            const row = rows[index];
-            if (row !== undefined) open(hrefOf(row));
-          }}
-          rowOf={(index) => ({ key: `${rows[index]?.environment} ${rows[index]?.conversation_id}` })}
-          cells={(index) => {
-            const row = rows[index];
-            return row === undefined ? null : <Cells row={row} href={hrefOf(row)} now={now} />;
-          }}
+          onOpen={(row) => open(hrefOf(row))}
+          rowOf={(row) => ({ key: `${row.environment} ${row.conversation_id}` })}
+          cells={(row) => <Cells row={row} href={hrefOf(row)} now={now} />}
           footer={<SearchFoot search={search} what="trace" />}
         />
       </Found>

@@ -67,15 +67,12 @@ export function LogsPage({ project }: { project: string }): JSX.Element {
               { name: 'Service', class: 'l-service' },
               { name: 'Record', class: 'l-body' },
             ]}
-            count={rows.length}
+            rows={rows}
             height={isNarrow.value ? NARROW_ROW_PX : ROW_PX}
             active={active}
             onActive={(index) => setSelected(rows[index] ?? null)}
-            rowOf={(index) => ({ key: String(index), class: severityOf(rows[index]) })}
-            cells={(index) => {
-              const row = rows[index];
-              return row === undefined ? null : <Cells row={row} />;
-            }}
+            rowOf={(row, index) => ({ key: String(index), class: severityOf(row) })}
+            cells={(row) => <Cells row={row} />}
             footer={
               restart === null ? (
                 <SearchFoot search={search} count={rows.length} what="record" />
@@ -137,8 +134,8 @@ function useFollowed({ project, query, isOpenEnd }: Asked, search: Search<LogRow
   };
 }
 
-function severityOf(row: LogRow | undefined): string {
-  const severity = row?.severity_number ?? 0;
+function severityOf(row: LogRow): string {
+  const severity = row.severity_number ?? 0;
   return severity >= ERROR ? 'bad-row' : severity >= WARN ? 'warn-row' : '';
 }
 

@@ -15,34 +15,36 @@ export interface Column {
   readonly class?: string;
 }
 
-export interface RowProps {
+interface RowProps {
   readonly key: string;
   readonly class?: string | undefined;
   readonly level?: number;
   readonly expanded?: boolean | undefined;
   readonly selected?: boolean;
-  readonly href?: string;
 }
 
-interface GridProps {
+interface GridProps<Row> {
   readonly label: string;
   readonly role?: 'grid' | 'treegrid';
   readonly class: string;
   readonly columns: readonly Column[];
-  readonly count: number;
+  readonly rows: readonly Row[];
   readonly height: number;
   readonly active: number;
   readonly onActive: (index: number) => void;
-  readonly onOpen?: (index: number, event: Event) => void;
-  readonly rowOf: (index: number) => RowProps;
-  readonly cells: (index: number) => ComponentChildren;
+  readonly onOpen?: (row: Row, event: Event) => void;
+  readonly rowOf: (row: Row, index: number) => RowProps;
+  readonly cells: (row: Row) => ComponentChildren;
   readonly keys?: Shortcuts;
   readonly onEnd?: () => void;
   readonly footer?: ComponentChildren;
 }
 
-export function Grid(props: GridProps): JSX.Element {
-  const { count, height, active, onActive, onOpen } = props;
+export function Grid<Row>(props: GridProps<Row>): JSX.Element {
+  const { height, active, onActive, onOpen } = props;
+  const count = props.rows.length;
+  const [first] = props.rows;
+  const current = props.rows[active];
   const scroller = useRef<HTMLDivElement>(null);
   const id = useId();
   const rows = useRows(scroller, count, height, HEADER_PX);
@@ -59,7 +61,7 @@ export function Grid(props: GridProps): JSX.Element {
     PageUp: () => move(active - rows.page),
     Home: () => move(0),
     End: () => move(count - 1),
-    Enter: (event) => active >= 0 && onOpen?.(active, event),
+    Enter: (event) => current !== undefined && onOpen?.(current, event),
     ...props.keys,
   };
   useKeys(keys);
@@ -76,7 +78,7 @@ export function Grid(props: GridProps): JSX.Element {
       class={`grid ${props.class}`}
       role={props.role ?? 'grid'}
       aria-label={props.label}
-      aria-multiselectable={props.rowOf(0).selected === undefined ? undefined : true}
+      aria-multiselectable={first === undefined || props.rowOf(first, 0).selected === undefined ? undefined : true}
       aria-rowcount={count + 1}
       aria-activedescendant={isRendered ? `${id}-${active}` : undefined}
       tabIndex={0}
@@ -91,7 +93,8 @@ export function Grid(props: GridProps): JSX.Element {
       </div>
       <div class="grid-body" role="presentation" style={{ height: `${count * height}px` }}>
         {rows.indexes.map((index) => {
-          const { key, class: className, level, expanded, selected } = props.rowOf(index);
+          const row = props.rows[index] as Row;
+          const { key, class: className, level, expanded, selected } = props.rowOf(row, index);
           return (
             <div
               key={key}
@@ -107,10 +110,10 @@ export function Grid(props: GridProps): JSX.Element {
               onClick={(event) => {
                 onActive(index);
                 if (!(event.target instanceof Element && event.target.closest('a, button, input') !== null))
-                  onOpen?.(index, event);
+                  onOpen?.(row, event);
               }}
             >
-              {props.cells(index)}
+              {props.cells(row)}
             </div>
           );
         })}

@@ -71,20 +71,16 @@ export function ComparedTree({ project, a, b }: TreeProps): JSX.Element {
             { name: 'Cost A', class: 'd-number d-cost' },
             { name: 'Cost B', class: 'd-number d-cost' },
           ]}
-          count={rows.length}
+          rows={rows}
           height={ROW_PX}
           active={active}
           onActive={setActive}
           keys={{ n: () => step(1), N: () => step(-1), Escape: () => setActive(-1) }}
-          rowOf={(index) => {
-            const row = rows[index];
-            const side = row?.b === null ? 'only-a' : row?.a === null ? 'only-b' : '';
-            return { key: String(index), class: side, level: (row?.depth ?? 0) + 1 };
+          rowOf={({ a: left, b: right, depth }, index) => {
+            const side = right === null ? 'only-a' : left === null ? 'only-b' : '';
+            return { key: String(index), class: side, level: depth + 1 };
           }}
-          cells={(index) => {
-            const row = rows[index];
-            return row === undefined ? null : <Cells row={row} />;
-          }}
+          cells={(row) => <Cells row={row} />}
         />
       </div>
       {selected === undefined ? null : (

@@ -41,13 +41,7 @@ const ELSEWHERE = [
   'project',
 ];
 
-interface AttributesTabProps {
-  readonly detail: SpanDetail;
-  readonly path: string;
-  readonly start: string;
-}
-
-export function AttributesTab({ detail }: AttributesTabProps): JSX.Element {
+export function AttributesTab({ detail }: { detail: SpanDetail }): JSX.Element {
   const columns = Object.entries(detail).filter(([name, value]) => value !== null && !ELSEWHERE.includes(name));
   return (
     <>

@@ -6,15 +6,8 @@ import { exactText } from '../../../../../pdata/exact-json.ts';
 import type { Spans } from '../../data/spans.ts';
 import { CopyButton } from '../../parts/basics.tsx';
 import { JsonTree } from '../../parts/json-tree.tsx';
-import type { TraceRef } from './trace-ref.ts';
 
-interface JsonViewProps {
-  readonly trace: TraceRef;
-  readonly header: TraceHeader;
-  readonly spans: Spans;
-}
-
-export function JsonView({ header, spans }: JsonViewProps): JSX.Element {
+export function JsonView({ header, spans }: { header: TraceHeader; spans: Spans }): JSX.Element {
   const value = useMemo(
     () => ({
       ...header,

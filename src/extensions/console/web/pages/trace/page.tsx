@@ -111,9 +111,9 @@ function Views({ trace, header, reload }: ViewsProps): JSX.Element {
       ) : view === 'messages' ? (
         <MessagesView trace={trace} />
       ) : view === 'table' ? (
-        <SpanTable trace={trace} header={header} spans={spans} />
+        <SpanTable spans={spans} />
       ) : (
-        <JsonView trace={trace} header={header} spans={spans} />
+        <JsonView header={header} spans={spans} />
       )}
     </>
   );

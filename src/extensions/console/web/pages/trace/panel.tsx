@@ -127,7 +127,7 @@ function Detail({ trace, header, span, spans, tab, goTo }: DetailProps): JSX.Ele
                 <SpanMessages detail={data} path={path} start={start} />
               </>
             ) : tab === 'Attributes' ? (
-              <AttributesTab detail={data} path={path} start={start} />
+              <AttributesTab detail={data} />
             ) : tab === 'Events' ? (
               <EventsTab trace={trace} detail={data} />
             ) : (

@@ -1,7 +1,6 @@
 /** The spans of a trace as a flat table: sorted by a column, or summed up by name, model, tool or service. */
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import type { TraceHeader } from '../../../api/shapes.ts';
 import { type Span, type Spans, countedCost } from '../../data/spans.ts';
 import { Name, Tabs } from '../../parts/basics.tsx';
 import { Cell, Grid } from '../../parts/grid.tsx';
@@ -10,7 +9,6 @@ import { hrefWith, open, parameter, setQuery } from '../../state/location.ts';
 import { isNarrow } from '../../state/width.ts';
 import { cost, exactly, tokens, tookMs } from '../../text/figures.ts';
 import { Category } from '../../parts/category.tsx';
-import type { TraceRef } from './trace-ref.ts';
 
 const ROW_PX = 28;
 const GROUPS = ['name', 'model', 'tool', 'service', 'category'] as const;
@@ -25,13 +23,7 @@ const VALUE: Readonly<Record<Sort, (span: Span) => number>> = {
   tokens: (span) => Number(span.input ?? 0) + Number(span.output ?? 0),
 };
 
-interface TableProps {
-  readonly trace: TraceRef;
-  readonly header: TraceHeader;
-  readonly spans: Spans;
-}
-
-export function SpanTable({ spans }: TableProps): JSX.Element {
+export function SpanTable({ spans }: { spans: Spans }): JSX.Element {
   const group = GROUPS.find((each) => each === parameter('by')) ?? null;
   return (
     <div class="table-view">
@@ -69,19 +61,13 @@ function FlatTable({ spans }: { spans: Spans }): JSX.Element {
           { name: 'Tokens', class: 'f-tokens' },
           { name: 'Cost', class: 'f-cost' },
         ]}
-        count={rows.length}
+        rows={rows}
         height={ROW_PX}
         active={active}
         onActive={setActive}
-        onOpen={(index) => {
-          const span = rows[index];
-          if (span !== undefined) open(`${hrefWith({ view: null, by: null, sort: null })}#s=${span.id}`);
-        }}
-        rowOf={(index) => ({ key: String(rows[index]?.index), class: rows[index]?.isError === true ? 'bad-row' : '' })}
-        cells={(index) => {
-          const span = rows[index];
-          return span === undefined ? null : <FlatCells span={span} />;
-        }}
+        onOpen={({ id }) => open(`${hrefWith({ view: null, by: null, sort: null })}#s=${id}`)}
+        rowOf={({ index, isError }) => ({ key: String(index), class: isError ? 'bad-row' : '' })}
+        cells={(span) => <FlatCells span={span} />}
       />
     </>
   );

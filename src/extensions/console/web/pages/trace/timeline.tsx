@@ -145,15 +145,13 @@ export function Timeline({ trace, header, spans }: TimelineProps): JSX.Element {
           role="treegrid"
           class={`span-grid ${path === null && found === null ? '' : 'dimming'}`}
           columns={columnsOf(view)}
-          count={lines.length}
+          rows={lines}
           height={ROW_PX}
           active={active}
           onActive={(index) => activate(lines[index])}
           onOpen={() => setPanelOpen(true)}
-          rowOf={(index) => rowOf(lines[index], dims)}
-          cells={(index) => {
-            const line = lines[index];
-            if (line === undefined) return null;
+          rowOf={(line) => rowOf(line, dims(line))}
+          cells={(line) => {
             const fold = (isOpen: boolean): void => setFolding(withFold(folding, line, isOpen));
             return <LineCells line={line} zoom={view} fold={fold} />;
           }}
@@ -197,16 +195,12 @@ function columnsOf({ axis, from, to }: View): { name: string; class: string }[] 
   ];
 }
 
-function rowOf(line: Line | undefined, dims: (line: Line) => boolean) {
-  if (line === undefined) return { key: '' };
-  const isOpen = line.kind === 'span' ? line.isOpen : line.isOpen;
-  return {
-    key: line.key,
-    level: line.depth + 1,
-    expanded: isOpen ?? undefined,
-    class: `${dims(line) ? 'dim' : ''} ${line.kind === 'span' && line.span.isError ? 'bad-row' : ''}`,
-  };
-}
+const rowOf = (line: Line, isDim: boolean) => ({
+  key: line.key,
+  level: line.depth + 1,
+  expanded: line.isOpen ?? undefined,
+  class: `${isDim ? 'dim' : ''} ${line.kind === 'span' && line.span.isError ? 'bad-row' : ''}`,
+});
 
 /** With only the matches shown, their ancestors stay. */
 function hiddenOf(spans: Spans, found: ReadonlySet<Span>): (span: Span) => boolean {

@@ -60,9 +60,7 @@ export function TraceList({ rows: found, search, archived, foot, showPending }: 
   useEffect(() => {
     if (arrived > 0 && showPending !== null && !pointer.current && at <= 0) showPending();
   }, [arrived]);
-  const openAt = (index: number, event: Event): void => {
-    const row = rows[index];
-    if (row === undefined) return;
+  const openRow = (row: TraceRow, event: Event): void => {
     const href = hrefOf(row);
     if (event instanceof MouseEvent && (event.ctrlKey || event.metaKey)) window.open(href, '_blank', 'noopener');
     else open(href);
@@ -84,40 +82,32 @@ export function TraceList({ rows: found, search, archived, foot, showPending }: 
         label="Traces"
         class="trace-grid"
         columns={[PICK, ...columns]}
-        count={rows.length}
+        rows={rows}
         height={isNarrow.value ? NARROW_ROW_PX : ROW_PX}
         active={at}
         onActive={(index) => setActive(rows[index]?.trace_id ?? null)}
-        onOpen={openAt}
+        onOpen={openRow}
         onEnd={() => search?.more === true && search.items.length < AUTOMATIC && search.next()}
         keys={{
           o: () => row !== undefined && window.open(hrefOf(row), '_blank', 'noopener'),
           x: () => row !== undefined && pick(row),
           ...(picked.length === 0 ? {} : { Escape: () => setPicks(NONE) }),
         }}
-        rowOf={(index) => {
-          const key = rows[index]?.trace_id ?? String(index);
-          return picked.length === 0 ? { key } : { key, selected: picks.has(key) };
-        }}
-        cells={(index) => {
-          const each = rows[index];
-          if (each === undefined) return null;
-          const isPicked = picks.has(each.trace_id);
-          return (
-            <>
-              <Cell class="c-pick">
-                <input
-                  type="checkbox"
-                  tabIndex={-1}
-                  aria-label="Pick (x)"
-                  checked={isPicked}
-                  onChange={() => pick(each)}
-                />
-              </Cell>
-              {columns.map((column) => column.cell(each, facts))}
-            </>
-          );
-        }}
+        rowOf={({ trace_id: key }) => (picked.length === 0 ? { key } : { key, selected: picks.has(key) })}
+        cells={(each) => (
+          <>
+            <Cell class="c-pick">
+              <input
+                type="checkbox"
+                tabIndex={-1}
+                aria-label="Pick (x)"
+                checked={picks.has(each.trace_id)}
+                onChange={() => pick(each)}
+              />
+            </Cell>
+            {columns.map((column) => column.cell(each, facts))}
+          </>
+        )}
         footer={
           search === null ? foot : <SearchFoot search={search} count={rows.length} what="trace" archived={archived} />
         }
