@@ -131,9 +131,16 @@ function useLater(condition: boolean, ms: number): boolean {
 /** The present time, renewed each interval. */
 export function useNow(everyMs: number): number {
   const [now, setNow] = useState(Date.now);
+  useInterval(() => setNow(Date.now()), everyMs);
+  return now;
+}
+
+/** Calls `act` each interval. It may be another function each time. */
+export function useInterval(act: () => void, everyMs: number): void {
+  const latest = useRef(act);
+  latest.current = act;
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), everyMs);
+    const timer = setInterval(() => latest.current(), everyMs);
     return () => clearInterval(timer);
   }, [everyMs]);
-  return now;
 }

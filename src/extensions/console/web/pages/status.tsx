@@ -1,10 +1,10 @@
 /** The state of the daemon, for admins: why nothing arrives, and what waits. */
 import type { JSX } from 'preact';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import type { RefusalShape, StatusShape } from '../../api/management-shapes.ts';
 import { commitMs, type Reading, readingOf, START, useRecent } from '../data/recent-counts.ts';
-import { useNow, useAnswer } from '../data/resource.ts';
-import { Name, Part } from '../parts/basics.tsx';
+import { useAnswer, useInterval, useNow } from '../data/resource.ts';
+import { Name, Pair, Part } from '../parts/basics.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { Loaded, NoRight } from '../parts/states.tsx';
 import { may } from '../state/session.ts';
@@ -16,10 +16,7 @@ const RENEW_MS = 5_000;
 export function StatusPage(): JSX.Element {
   const isAdmin = may('admin');
   const status = useAnswer<StatusShape>(isAdmin ? '/status' : null);
-  useEffect(() => {
-    const timer = setInterval(status.reload, RENEW_MS);
-    return () => clearInterval(timer);
-  }, []);
+  useInterval(status.reload, RENEW_MS);
   if (!isAdmin) return <NoRight what="The state of the daemon is for admins." hint={null} />;
   return (
     <div class="narrow-page wide">
@@ -39,18 +36,9 @@ function Status({ data }: { data: StatusShape }): JSX.Element {
           <dt>ready</dt>
           <dd class={data.ready ? 'good-text' : 'bad-text'}>{data.ready ? 'yes' : 'no'}</dd>
         </div>
-        <div>
-          <dt>running for</dt>
-          <dd>{age(now - Date.parse(data.started_at))}</dd>
-        </div>
-        <div>
-          <dt>version</dt>
-          <dd>{data.version}</dd>
-        </div>
-        <div>
-          <dt>workers</dt>
-          <dd>{data.workers === 0 ? 'none' : exactly(data.workers)}</dd>
-        </div>
+        <Pair name="running for">{age(now - Date.parse(data.started_at))}</Pair>
+        <Pair name="version">{data.version}</Pair>
+        <Pair name="workers">{data.workers === 0 ? 'none' : exactly(data.workers)}</Pair>
         {recent === null ? null : <CommitTime {...recent} />}
       </dl>
       {data.problems.map((problem) => (

@@ -158,6 +158,16 @@ interface FactProps {
   readonly children: ComponentChildren;
 }
 
+/** A name and its value in a list of them. */
+export function Pair({ name, children }: { name: string; children: ComponentChildren }): JSX.Element {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
 /** A part of a page with its heading. */
 export function Part({ title, children }: { title: string; children: ComponentChildren }): JSX.Element {
   return (

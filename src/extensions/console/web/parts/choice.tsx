@@ -16,12 +16,21 @@ export function Choice({ label, name, value, options }: ChoiceProps): JSX.Elemen
     <label>
       {label}
       <select value={value} onChange={(event) => setQuery({ [name]: event.currentTarget.value })}>
-        {options.map(([each, text]) => (
-          <option key={each} value={each}>
-            {visible(text)}
-          </option>
-        ))}
+        <Options of={options} />
       </select>
     </label>
+  );
+}
+
+/** The options of a `select`. */
+export function Options({ of }: { of: ChoiceProps['options'] }): JSX.Element {
+  return (
+    <>
+      {of.map(([value, text]) => (
+        <option key={value} value={value}>
+          {visible(text)}
+        </option>
+      ))}
+    </>
   );
 }

@@ -5,15 +5,17 @@ import { projectPath, send } from '../../data/api.ts';
 import { useChanges } from '../../data/change.ts';
 import { useAnswer } from '../../data/resource.ts';
 import { Name, Part } from '../../parts/basics.tsx';
+import { Options } from '../../parts/choice.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Loaded, Problem } from '../../parts/states.tsx';
 import { may } from '../../state/session.ts';
 
-const CHOICES: readonly (readonly [string, boolean | null])[] = [
-  ['as configured', null],
-  ['captured', true],
-  ['not captured', false],
-];
+/** The words are those of JSON. */
+const CHOICES = [
+  ['null', 'as configured'],
+  ['true', 'captured'],
+  ['false', 'not captured'],
+] as const;
 
 export function Environments({ project }: { project: string }): JSX.Element {
   const path = projectPath(project, 'environments');
@@ -44,13 +46,9 @@ export function Environments({ project }: { project: string }): JSX.Element {
                       aria-label={`Content of ${environment}`}
                       disabled={!may('editor')}
                       value={String(capture)}
-                      onChange={(event) => void set(environment, captureOf(event.currentTarget.value))}
+                      onChange={(event) => void set(environment, JSON.parse(event.currentTarget.value))}
                     >
-                      {CHOICES.map(([name, value]) => (
-                        <option key={name} value={String(value)}>
-                          {name}
-                        </option>
-                      ))}
+                      <Options of={CHOICES} />
                     </select>
                   </td>
                 </tr>
@@ -62,5 +60,3 @@ export function Environments({ project }: { project: string }): JSX.Element {
     </Part>
   );
 }
-
-const captureOf = (text: string): boolean | null => (text === 'null' ? null : text === 'true');

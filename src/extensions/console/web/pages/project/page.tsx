@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import type { ProjectShape, RetentionShape } from '../../../api/management-shapes.ts';
 import { projectPath } from '../../data/api.ts';
 import { useAnswer } from '../../data/resource.ts';
-import { Name, Part } from '../../parts/basics.tsx';
+import { Name, Pair, Part } from '../../parts/basics.tsx';
 import { Loaded } from '../../parts/states.tsx';
 import { may } from '../../state/session.ts';
 import { exactly, plural } from '../../text/figures.ts';
@@ -48,33 +48,19 @@ function Facts({ project }: { project: string }): JSX.Element {
         const { monthly_spans: quota, spans_this_month: used, newest_trace_unix_nano: newest } = own;
         return (
           <dl class="pairs">
-            {own.created_at === null ? null : (
-              <div>
-                <dt>plan</dt>
-                <dd>{own.plan}</dd>
-              </div>
-            )}
-            <div>
-              <dt>spans this month</dt>
-              <dd>
-                {exactly(used)}
-                {quota === null ? ', no limit' : ` of ${exactly(quota)}`}
-                {quota === null || quota === 0 ? null : (
-                  <meter min={0} max={quota} value={used} aria-label="spans used" />
-                )}
-              </dd>
-            </div>
-            <div>
-              <dt>newest trace</dt>
-              <dd>{newest === null ? 'none yet' : dateTime(msOf(newest), false)}</dd>
-            </div>
+            {own.created_at === null ? null : <Pair name="plan">{own.plan}</Pair>}
+            <Pair name="spans this month">
+              {exactly(used)}
+              {quota === null ? ', no limit' : ` of ${exactly(quota)}`}
+              {quota === null || quota === 0 ? null : (
+                <meter min={0} max={quota} value={used} aria-label="spans used" />
+              )}
+            </Pair>
+            <Pair name="newest trace">{newest === null ? 'none yet' : dateTime(msOf(newest), false)}</Pair>
             <Kept retention={retention.data} />
-            <div>
-              <dt>created</dt>
-              <dd>
-                {own.created_at === null ? 'by keys of the configuration' : dateTime(Date.parse(own.created_at), false)}
-              </dd>
-            </div>
+            <Pair name="created">
+              {own.created_at === null ? 'by keys of the configuration' : dateTime(Date.parse(own.created_at), false)}
+            </Pair>
           </dl>
         );
       }}
@@ -89,14 +75,11 @@ function Kept({ retention }: { retention: RetentionShape | null }): JSX.Element 
   const { oldest_trace_unix_nano: oldest } = retention;
   if (spans === null || logs === null || metrics === null) return null;
   return (
-    <div>
-      <dt>kept</dt>
-      <dd>
-        spans {period(spans)}, logs {period(logs)}, metrics {period(metrics)}
-        {archived ? ', then in the archive' : ''}
-        {oldest === null ? '' : `; the oldest trace is of ${dateTime(msOf(oldest), false)}`}
-      </dd>
-    </div>
+    <Pair name="kept">
+      spans {period(spans)}, logs {period(logs)}, metrics {period(metrics)}
+      {archived ? ', then in the archive' : ''}
+      {oldest === null ? '' : `; the oldest trace is of ${dateTime(msOf(oldest), false)}`}
+    </Pair>
   );
 }
 

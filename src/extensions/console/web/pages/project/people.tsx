@@ -6,6 +6,7 @@ import { send } from '../../data/api.ts';
 import { useChanges } from '../../data/change.ts';
 import { useAnswer } from '../../data/resource.ts';
 import { Button, Lines, Name, Part } from '../../parts/basics.tsx';
+import { Options } from '../../parts/choice.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Loaded, Problem } from '../../parts/states.tsx';
 import { loadMe, me } from '../../state/session.ts';
@@ -81,11 +82,7 @@ function NewPerson({ project, create }: { project: string; create: (draft: Draft
       <label>
         Role
         <select value={role} onChange={(event) => setRole(event.currentTarget.value as RoleShape)}>
-          {ROLES.map((each) => (
-            <option key={each} value={each}>
-              {each}
-            </option>
-          ))}
+          <Options of={ROLES.map((each) => [each, each])} />
         </select>
       </label>
       <label class="check">

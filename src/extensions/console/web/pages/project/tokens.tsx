@@ -6,6 +6,7 @@ import { projectPath, send } from '../../data/api.ts';
 import { useChanges } from '../../data/change.ts';
 import { useAnswer } from '../../data/resource.ts';
 import { Button, Lines, Name, Part } from '../../parts/basics.tsx';
+import { Options } from '../../parts/choice.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Loaded, Problem } from '../../parts/states.tsx';
 import { seesContent } from '../../state/session.ts';
@@ -103,11 +104,7 @@ function NewToken({ create }: { create: (draft: Draft) => void }): JSX.Element {
       <label>
         Lifetime
         <select value={days} onChange={(event) => setDays(event.currentTarget.value)}>
-          {LIFETIMES.map(([value, name]) => (
-            <option key={value} value={value}>
-              {name}
-            </option>
-          ))}
+          <Options of={LIFETIMES} />
         </select>
       </label>
       {seesContent.value ? (

@@ -6,7 +6,7 @@ import { exactText } from '../../../../../pdata/exact-json.ts';
 import { projectPath } from '../../data/api.ts';
 import type { Span, Spans } from '../../data/spans.ts';
 import { useAnswer } from '../../data/resource.ts';
-import { Button, CopyButton, Name } from '../../parts/basics.tsx';
+import { Button, CopyButton, Name, Pair } from '../../parts/basics.tsx';
 import { MarkdownSwitch } from '../../parts/text-block.tsx';
 import { JsonTree } from '../../parts/json-tree.tsx';
 import { Loaded } from '../../parts/states.tsx';
@@ -189,10 +189,9 @@ function Figures({ data, span, spans, goTo }: FiguresProps): JSX.Element | null 
   return (
     <dl class="pairs">
       {lines.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
+        <Pair key={name} name={name}>
+          {value}
+        </Pair>
       ))}
     </dl>
   );

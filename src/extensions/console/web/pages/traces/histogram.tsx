@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import type { Histogram, HistogramBucket } from '../../../api/shapes.ts';
 import { projectPath } from '../../data/api.ts';
 import { useAnswer } from '../../data/resource.ts';
+import { Options } from '../../parts/choice.tsx';
 import { missingText } from '../../parts/search.tsx';
 import { parameter, setQuery } from '../../state/location.ts';
 import { cost, exactly, plural, took } from '../../text/figures.ts';
@@ -54,11 +55,7 @@ export function HistogramBar({ asked }: { asked: Asked }): JSX.Element {
         value={measure.by}
         onChange={({ currentTarget: { value } }) => setQuery({ bars: value === TRACES.by ? null : value })}
       >
-        {MEASURES.map(({ by, name }) => (
-          <option key={by} value={by}>
-            {name}
-          </option>
-        ))}
+        <Options of={MEASURES.map(({ by, name }) => [by, name])} />
       </select>
       <Loading key={measure.by} asked={asked} measure={measure} />
     </>

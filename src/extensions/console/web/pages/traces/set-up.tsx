@@ -1,9 +1,10 @@
 /** A project without traces: the lines that send some. It becomes the list when the first trace is stored. */
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { NewKeyShape } from '../../../api/management-shapes.ts';
 import { projectPath, send } from '../../data/api.ts';
 import { useChanges } from '../../data/change.ts';
+import { useInterval } from '../../data/resource.ts';
 import { Button, Lines, Name, Tabs } from '../../parts/basics.tsx';
 import { Problem } from '../../parts/states.tsx';
 import { sdkLines } from '../../text/sdk-lines.ts';
@@ -31,10 +32,7 @@ export function SetUp({ project, onArrival }: { project: string; onArrival: () =
   const [made, setMade] = useState<NewKeyShape | null>(null);
   const { problem, change } = useChanges();
   const [language, setLanguage] = useState('Python');
-  useEffect(() => {
-    const timer = setInterval(onArrival, POLL_MS);
-    return () => clearInterval(timer);
-  }, [onArrival]);
+  useInterval(onArrival, POLL_MS);
   const create = (): Promise<void> =>
     change(async () => {
       setMade(await send<NewKeyShape>('POST', projectPath(project, 'keys'), { label: 'first key' }));
