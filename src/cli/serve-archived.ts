@@ -55,14 +55,8 @@ export const serveArchived = (call: Call, { columns, load }: ArchivedWork): Prom
     }),
   );
 
-interface Begun {
-  readonly database: Database;
-  readonly reader: Reader;
-  readonly lake: Lake | null;
-}
-
 async function begin(
-  { database, reader, lake }: Begun,
+  { database, reader, lake }: { readonly database: Database; readonly reader: Reader; readonly lake: Lake | null },
   load: () => Promise<bigint | null> | null,
 ): Promise<Serving | Failure> {
   try {

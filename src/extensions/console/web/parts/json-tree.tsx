@@ -10,12 +10,6 @@ import { Button, CopyButton } from './basics.tsx';
 const LONGEST_STRING = 2_000;
 const PAGE = 100;
 
-interface NodeProps {
-  readonly name: string | null;
-  readonly value: unknown;
-  readonly open?: boolean;
-}
-
 export function JsonTree({ value, open = true }: { value: unknown; open?: boolean }): JSX.Element {
   return (
     <div class="json">
@@ -24,7 +18,7 @@ export function JsonTree({ value, open = true }: { value: unknown; open?: boolea
   );
 }
 
-function Node({ name, value, open = false }: NodeProps): JSX.Element {
+function Node({ name, value, open = false }: { name: string | null; value: unknown; open?: boolean }): JSX.Element {
   const label = name === null ? null : <span class="json-key">{visible(name)}: </span>;
   if (typeof value === 'object' && value !== null) return <Branch label={label} value={value} open={open} />;
   if (typeof value === 'string') return <Text label={label} text={value} />;

@@ -15,14 +15,9 @@ const SHOWN = 400;
 /** Equal lines around a difference. */
 const AROUND = 2;
 
-interface DiffProps {
-  readonly a: SpanDetail | null;
-  readonly b: SpanDetail | null;
-}
-
 type Row = Pair<string> | number;
 
-export function MessagesDiff({ a, b }: DiffProps): JSX.Element {
+export function MessagesDiff({ a, b }: { a: SpanDetail | null; b: SpanDetail | null }): JSX.Element {
   const left = useMemo(() => linesOf(a), [a]);
   const right = useMemo(() => linesOf(b), [b]);
   const [all, setAll] = useState(false);

@@ -35,13 +35,7 @@ export function ComparePage({ project }: { project: string }): JSX.Element {
   );
 }
 
-interface BothProps {
-  readonly project: string;
-  readonly a: string;
-  readonly b: string;
-}
-
-function Both({ project, a, b }: BothProps): JSX.Element {
+function Both({ project, a, b }: { project: string; a: string; b: string }): JSX.Element {
   const headers = [a, b].map((id) => useAnswer<TraceHeader>(projectPath(project, 'traces', id)));
   const [left, right] = headers;
   return (

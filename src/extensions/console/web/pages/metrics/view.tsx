@@ -84,12 +84,7 @@ function NoPoint({ metric }: { metric: MetricSeriesAnswer }): JSX.Element {
   );
 }
 
-interface SeriesProps {
-  readonly metric: MetricSeriesAnswer;
-  readonly measure: Measure;
-}
-
-function Series({ metric, measure }: SeriesProps): JSX.Element {
+function Series({ metric, measure }: { metric: MetricSeriesAnswer; measure: Measure }): JSX.Element {
   const format = formatOf(measure, metric.unit);
   const { times, rows } = useMemo(() => columnsOf(metric, measure), [metric, measure]);
   const charted = rows.slice(0, CHARTED);

@@ -56,13 +56,7 @@ export function TracePage({ project, id }: TraceRef): JSX.Element {
   );
 }
 
-interface ViewsProps {
-  readonly trace: TraceRef;
-  readonly header: TraceHeader;
-  readonly reload: () => void;
-}
-
-function Views({ trace, header, reload }: ViewsProps): JSX.Element {
+function Views({ trace, header, reload }: { trace: TraceRef; header: TraceHeader; reload: () => void }): JSX.Element {
   const wanted = parameter('view') as View | null;
   const view = wanted !== null && VIEWS.includes(wanted) ? wanted : 'timeline';
   const { spans, problem, again, more } = useSpans(trace);
