@@ -20,7 +20,7 @@ const DEFAULT_AGE_MS = 7 * 86_400_000;
 
 const AS_CONFIGURED = 'exporters.postgres.archive.to';
 
-export const archiveCommand: Command = {
+export const command: Command = {
   description:
     'Writes the spans, log records and metric points of each UTC day that has ended as Parquet, sorted, below lake/ in DIR. What is not\ngiven is as in exporters.postgres.archive, whose schedule runs this command too.\nEach file is read back and compared with the database before it is recorded. Records that arrived later become further\nfiles at the next run. An interrupted run is repeated. Nothing is removed from the database. With --keep, files of older days are\nremoved from the archive, if the database has nothing of them any more.',
   options: {

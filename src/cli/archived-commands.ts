@@ -26,7 +26,7 @@ const MOST_WITH_CONTENT = { ...MOST_OF_TRACES, bytes: 64 * 1024 * 1024 };
 const OPTIONS = { ...CONFIG_OPTIONS, ...LAKE_OPTION };
 
 /** One trace. */
-export const archivedTrace: Command = {
+const archivedTrace: Command = {
   options: OPTIONS,
   examples: [],
   run: (call) =>
@@ -40,7 +40,7 @@ export const archivedTrace: Command = {
 };
 
 /** One conversation, whose id comes with the first request. */
-export const archivedConversation: Command = {
+const archivedConversation: Command = {
   options: OPTIONS,
   examples: [],
   run: (call) =>
@@ -53,7 +53,7 @@ export const archivedConversation: Command = {
     }),
 };
 
-export const archivedUsage: Command = {
+const archivedUsage: Command = {
   options: { ...OPTIONS, owners: flagOption('Also load the spans above the calls') },
   examples: [],
   run: (call) => {
@@ -64,7 +64,7 @@ export const archivedUsage: Command = {
 };
 
 /** Lists of traces, conversations and log records. */
-export const archivedTraces: Command = {
+const archivedTraces: Command = {
   options: { ...OPTIONS, content: flagOption('Also load content') },
   examples: [],
   run: (call) =>
@@ -73,13 +73,21 @@ export const archivedTraces: Command = {
       : serveRange(call, { columns: 'figures', most: MOST_OF_TRACES, load: loadTracesOf }),
 };
 
-export const archivedMetrics: Command = {
+const archivedMetrics: Command = {
   options: OPTIONS,
   examples: [],
   run: (call) => {
     const load = (lake: Lake, range: ArchivedRange): Promise<void> => loadRecords(lake, 'metric_points', range);
     return serveRange(call, { columns: 'all', most: MOST_OF_METRICS, load });
   },
+};
+
+export const commands = {
+  'archived-trace': archivedTrace,
+  'archived-usage': archivedUsage,
+  'archived-traces': archivedTraces,
+  'archived-conversation': archivedConversation,
+  'archived-metrics': archivedMetrics,
 };
 
 interface RangeParts extends Pick<ArchivedWork, 'columns'> {

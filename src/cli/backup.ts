@@ -16,7 +16,7 @@ import { fileFault } from './file-fault.ts';
 /** Instead of a file: standard output or input. */
 export const STREAM = '-';
 
-export const backupCommand: Command = {
+export const command: Command = {
   description:
     'Writes everything that Sluice stores, as of one moment, while daemons continue to write: FILE.partial first, which\nis renamed when it is complete and on disk. `sluice restore` reads the file. "-" writes to standard output.',
   options: CONFIG_OPTIONS,

@@ -22,7 +22,7 @@ import { flagOption, textOption } from './options.ts';
 /** The share of the memory for the compressed parts of one group. */
 const GROUP_SHARE = 1 / 8;
 
-export const compactCommand: Command = {
+export const command: Command = {
   description:
     'Writes the records of accepted requests, which the exporter `objects` stored, as sorted Parquet below lake/ in its folder or\nbucket. What is not given is as in exporters.objects.compaction, whose schedule runs this command too.\nEach file is read back and compared before it is recorded. An interrupted run is repeated. The objects are removed by the\ndaemon one to two days later. It does not work where `sluice archive` writes the lake.',
   options: {

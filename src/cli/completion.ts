@@ -9,7 +9,7 @@ const SHELLS: Readonly<Record<string, (commands: readonly LoadedCommand[]) => st
   fish: forFish,
 };
 
-export const completion: Command = {
+export const command: Command = {
   description: `For ${Object.keys(SHELLS).join(', ')}.`,
   options: {},
   examples: [

@@ -7,7 +7,7 @@ import { flagOption } from './options.ts';
 
 const KINDS = ['receiver', 'processor', 'exporter', 'extension'] as const;
 
-export const components: Command = {
+export const command: Command = {
   options: { json: flagOption('Print JSON, with the schema of every option') },
   examples: [
     ['sluice components', 'list them'],

@@ -13,7 +13,7 @@ import { CONFIG_OPTIONS } from './config-options.ts';
 import { withDatabase } from './database.ts';
 import { flagOption, listOption, textOption, UsageError } from './options.ts';
 
-export const consoleCommand: Command = {
+export const command: Command = {
   description:
     'Prints a link that logs in one person once, within 15 minutes. A new person without --project and --no-content is an\nadmin, otherwise a viewer. Options change a person that exists.',
   options: {

@@ -26,7 +26,7 @@ const MOST_CALLS = 10_000;
 const MESSAGE_LINES = 60;
 const ID_DIGITS = 12;
 
-export const conversationCommand: Command = {
+export const command: Command = {
   description:
     'Model calls repeat the whole conversation; of each only the messages are shown that the calls before it did not\nhave. The id may be shortened to a unique prefix.',
   options: {

@@ -14,7 +14,7 @@ const DEFAULT_PROJECT = 'default';
 const DEFAULT_ENVIRONMENT = 'demo';
 const KEY_LABEL = 'demo';
 
-export const demoCommand: Command = {
+export const command: Command = {
   description:
     'The key is --key, or else SLUICE_KEY. Without both, and with a database in the configuration, a key is created for\nthis use and revoked afterwards.\n\nWith --scale, a repeated run with the same seed sends the same records and those of the time since then. Spans are\nstored once; log records and metric points are stored again when the runs are more than an hour\napart. Ctrl-C stops after the request in flight.',
   options: {

@@ -13,7 +13,7 @@ const CHOICES: ReadonlyMap<string, boolean | null> = new Map([
   ['default', null],
 ]);
 
-export const environmentSet: Command = {
+const environmentSet: Command = {
   description:
     'Prompts, answers and tool payloads are stored unless switched off. This setting wins over the configuration.',
   options: {
@@ -42,7 +42,7 @@ export const environmentSet: Command = {
     }),
 };
 
-export const environmentList: Command = {
+const environmentList: Command = {
   options: {
     ...CONFIG_OPTIONS,
     project: textOption('NAME', 'Only those of one project', { short: 'p' }),
@@ -60,3 +60,5 @@ export const environmentList: Command = {
       call.terminal.print(call.values.flag('json') ? JSON.stringify(rows, null, 2) : text);
     }),
 };
+
+export const commands = { set: environmentSet, list: environmentList };

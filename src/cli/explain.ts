@@ -30,7 +30,7 @@ const MOST_RECORDS = 2_000;
 const MOST_CHARACTERS = 64 * 1024 * 1024;
 const DEFAULT_PROJECT = 'default';
 
-export const explain: Command = {
+export const command: Command = {
   description:
     'FILE holds a body of OTLP (protobuf or JSON, also gzip) or rows of the file exporter; TRACE is the id of a stored trace, or a\nunique prefix of it. The configuration is used as the daemon uses it: mappings, prices, capture and redaction. With --project,\nand for stored traces, the settings and prices that are stored for the project count too.',
   options: {

@@ -28,7 +28,7 @@ import { textRow } from './view/span-record.ts';
 
 const PROGRESS_MS = 500;
 
-export const exportCommand: Command = {
+export const command: Command = {
   description:
     'Rows come in order of time, project by project. With --what traces a trace is one row, and with --as otlp all its\nspans. NDJSON has the lines of the file exporter; OTLP is one request a line, for /v1/traces, /v1/logs or /v1/metrics.',
   options: {

@@ -8,7 +8,7 @@ import { fileFault } from './file-fault.ts';
 
 const MODE = 0o644;
 
-export const initCommand: Command = {
+export const command: Command = {
   description:
     'Writes the default configuration, with comments, to FILE (default: sluice.yaml). An existing file is never replaced.\nsluice.yaml is found by every command in its folder; another name is given with --config.',
   options: {},

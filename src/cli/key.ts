@@ -13,7 +13,7 @@ import { flagOption, textOption } from './options.ts';
 
 const DEFAULT_PROJECT = 'default';
 
-export const keyCreate: Command = {
+const keyCreate: Command = {
   options: {
     ...CONFIG_OPTIONS,
     project: textOption('NAME', 'The project it belongs to', { short: 'p', default: DEFAULT_PROJECT }),
@@ -45,7 +45,7 @@ export const keyCreate: Command = {
     }),
 };
 
-export const keyList: Command = {
+const keyList: Command = {
   options: {
     ...CONFIG_OPTIONS,
     project: textOption('NAME', 'Only those of one project', { short: 'p' }),
@@ -60,7 +60,7 @@ export const keyList: Command = {
     }),
 };
 
-export const keyRevoke: Command = {
+const keyRevoke: Command = {
   options: CONFIG_OPTIONS,
   examples: [['sluice key revoke 8fK2mQ0x', 'by its id, as in `sluice key list`']],
   run: (call) =>
@@ -70,6 +70,8 @@ export const keyRevoke: Command = {
       call.terminal.print(`Revoked ${id}.`);
     }),
 };
+
+export const commands = { create: keyCreate, list: keyList, revoke: keyRevoke };
 
 /** Accepts a complete key as well, and takes its id. */
 const ID_LENGTH = 8;

@@ -26,7 +26,7 @@ const READER = { url: '', connections: 3, timeoutMs: 30_000, applicationName: 's
 const BY = { id: null, name: 'sluice mcp' } as const;
 const DATABASE_ONLY = ['project', 'no-content', 'sql', 'config', 'set'] as const;
 
-export const mcpCommand: Command = {
+export const command: Command = {
   description:
     'Coding agents start it and read stored telemetry by its tools; nothing is changed. It opens the database, or with --url asks a\nconsole with a read token, which is read from --token-file or SLUICE_READ_TOKEN. docs/mcp.md has the lines for common agents.',
   options: {

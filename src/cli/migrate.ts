@@ -3,7 +3,7 @@ import type { Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { withDatabase } from './database.ts';
 
-export const migrateCommand: Command = {
+export const command: Command = {
   options: CONFIG_OPTIONS,
   examples: [
     ['sluice migrate --config config/gateway.yaml', 'prepare the database before the first start or an upgrade'],

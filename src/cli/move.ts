@@ -18,7 +18,7 @@ import { progressLines } from './view/progress.ts';
 /** Before the folder of an embedded server. */
 const EMBEDDED = 'embedded:';
 
-export const moveCommand: Command = {
+export const command: Command = {
   description:
     'Stop all daemons first. Copies everything from the database of the configuration into an empty one, and verifies the\nnumber of rows. An interrupted move continues when the same command is run again. Afterwards no version writes to the\nformer database, until --undo; it is not changed otherwise.',
   options: {

@@ -23,7 +23,7 @@ const ERROR_WIDTH = 60;
 const JSON_OPTION = { json: flagOption('Print JSON') };
 const DESTINATION = textOption('NAME', 'The id of an exporter', { short: 'd' });
 
-export const outboxList: Command = {
+const outboxList: Command = {
   options: { ...CONFIG_OPTIONS, ...JSON_OPTION },
   examples: [['sluice outbox list', 'list them']],
   run: (call) =>
@@ -33,7 +33,7 @@ export const outboxList: Command = {
     }),
 };
 
-export const outboxDead: Command = {
+const outboxDead: Command = {
   options: {
     ...CONFIG_OPTIONS,
     destination: DESTINATION,
@@ -50,7 +50,7 @@ export const outboxDead: Command = {
   },
 };
 
-export const outboxShow: Command = {
+const outboxShow: Command = {
   options: { ...CONFIG_OPTIONS, ...JSON_OPTION },
   examples: [['sluice outbox show 4711', 'by its number, as in `sluice outbox dead`']],
   run: (call) =>
@@ -65,7 +65,7 @@ export const outboxShow: Command = {
     }),
 };
 
-export const outboxReplay: Command = {
+const outboxReplay: Command = {
   options: { ...CONFIG_OPTIONS, destination: DESTINATION },
   examples: [
     ['sluice outbox replay 4711', 'one of them'],
@@ -81,7 +81,7 @@ export const outboxReplay: Command = {
     }),
 };
 
-export const outboxDrop: Command = {
+const outboxDrop: Command = {
   options: {
     ...CONFIG_OPTIONS,
     destination: DESTINATION,
@@ -100,6 +100,14 @@ export const outboxDrop: Command = {
       if (count === 0 && 'sequence' in selection) throw unknown(selection.sequence);
       call.terminal.print(`${plural(count, 'request')} removed.`);
     }),
+};
+
+export const commands = {
+  list: outboxList,
+  dead: outboxDead,
+  show: outboxShow,
+  replay: outboxReplay,
+  drop: outboxDrop,
 };
 
 function selectionOf(call: Call): Selection {

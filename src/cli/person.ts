@@ -12,7 +12,7 @@ import { flagOption } from './options.ts';
 
 const DAY_LENGTH = 10;
 
-export const personList: Command = {
+const personList: Command = {
   options: { ...CONFIG_OPTIONS, json: flagOption('Print JSON') },
   examples: [['sluice person list', 'list them']],
   run: (call) =>
@@ -22,7 +22,7 @@ export const personList: Command = {
     }),
 };
 
-export const personRemove: Command = {
+const personRemove: Command = {
   description: 'Removes a person and ends their sessions. Read tokens that they made stay.',
   options: CONFIG_OPTIONS,
   examples: [['sluice person remove ada', 'remove one']],
@@ -36,6 +36,8 @@ export const personRemove: Command = {
       call.terminal.print(`Removed ${name}.`);
     }),
 };
+
+export const commands = { list: personList, remove: personRemove };
 
 function table(people: readonly PersonRow[]): string {
   if (people.length === 0) return 'There are no people yet. Make a link for the first one with: sluice console';

@@ -31,7 +31,7 @@ const USAGE_WORDS: Readonly<Record<string, Exclude<keyof Usage, 'serviceTier'>>>
 };
 const DEFAULT_USAGE = 'input=1000,output=1000';
 
-export const pricesCheck: Command = {
+export const command: Command = {
   description:
     'The model and provider are looked up exactly as telemetry names them, with the prices of the configuration;\nwith --project, stored prices come before them.\nExits 1 when there is no price. Input includes cached tokens, output includes reasoning.',
   options: {

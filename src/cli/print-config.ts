@@ -8,7 +8,7 @@ import { flagOption, textOption, UsageError } from './options.ts';
 const FORMATS = ['yaml', 'json'];
 const HIDDEN = '[REDACTED]';
 
-export const printConfig: Command = {
+export const command: Command = {
   description:
     'Files are merged, variables replaced and defaults filled in. Secrets are shown as [REDACTED]. A secret that comes from\na variable or a file is printed as that reference, so Sluice can be started with the output; write such a reference\nin place of every other [REDACTED].',
   options: {

@@ -14,7 +14,7 @@ const PLAN_OPTIONS = {
   'monthly-spans': textOption('N', 'Spans a month on the free plan'),
 };
 
-export const projectCreate: Command = {
+const projectCreate: Command = {
   options: { ...CONFIG_OPTIONS, ...PLAN_OPTIONS },
   examples: [
     ['sluice project create shop', 'a project without a quota'],
@@ -28,7 +28,7 @@ export const projectCreate: Command = {
     }),
 };
 
-export const projectSetPlan: Command = {
+const projectSetPlan: Command = {
   options: { ...CONFIG_OPTIONS, ...PLAN_OPTIONS },
   examples: [['sluice project set-plan trial --plan paid', 'lift the quota']],
   run: (call) =>
@@ -42,7 +42,7 @@ export const projectSetPlan: Command = {
     }),
 };
 
-export const projectList: Command = {
+const projectList: Command = {
   options: { ...CONFIG_OPTIONS, json: flagOption('Print JSON') },
   examples: [['sluice project list', 'list them']],
   run: (call) =>
@@ -51,6 +51,8 @@ export const projectList: Command = {
       call.terminal.print(call.values.flag('json') ? JSON.stringify(projects, null, 2) : table(projects));
     }),
 };
+
+export const commands = { create: projectCreate, list: projectList, 'set-plan': projectSetPlan };
 
 function table(projects: readonly ProjectRow[]): string {
   if (projects.length === 0) return 'There are no projects yet. Create one with: sluice project create <NAME>';

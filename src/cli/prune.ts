@@ -36,7 +36,7 @@ const HAS_PARTS = 'SELECT EXISTS (SELECT FROM sluice.parts WHERE $1::text IS NUL
 const TRACE_ID = /^[0-9a-f]{32}$/iu;
 const DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/u;
 
-export const pruneCommand: Command = {
+export const command: Command = {
   description:
     'Shows what will be removed, and asks. --project alone removes the project with its keys, settings, counters and\noutbox; the other forms keep the counters of months, and replay markers, so that the same requests do not return within\nthe hour. With --before, spans count by their beginning, log records and metric points by their arrival.\nRecords in the files of `sluice archive` and in requests of the outbox are erased too, except with --before, which\nshortens the retention of the tables once and leaves the archive and the outbox as they are.',
   options: {

@@ -6,7 +6,7 @@ import type { Command } from './command.ts';
 import { ask, DAEMON_OPTIONS, findDaemonSocket } from './running-daemon.ts';
 import { flagOption } from './options.ts';
 
-export const reloadCommand: Command = {
+export const command: Command = {
   description:
     'Waits until the daemon runs the new configuration. If that has a mistake, or a component that does not start, the\ndaemon keeps the old one, and the command prints the problems and exits with 1. The daemon is that of --config, or\nelse that of this folder.',
   options: { ...DAEMON_OPTIONS, json: flagOption('Print JSON') },

@@ -29,7 +29,7 @@ import { asJson } from './view/screen-text.ts';
 
 const DATE = /^\d{4}-\d\d-\d\d$/u;
 
-export const restoreDayCommand: Command = {
+export const command: Command = {
   description:
     'Copies the spans, log records and metric points of a UTC day from the files of `sluice archive` into PostgreSQL, and\ncompares them with what was recorded. The files stay. Retention keeps the day for the given time, and then drops it\nagain. A day that PostgreSQL still has is only kept. An interrupted run is repeated.',
   options: {

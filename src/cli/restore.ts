@@ -18,7 +18,7 @@ import { progressLines } from './view/progress.ts';
 import { fileFault } from './file-fault.ts';
 import { flagOption } from './options.ts';
 
-export const restoreCommand: Command = {
+export const command: Command = {
   description:
     'The database of the configuration must be empty: a new data_dir, or a new database of your own server. Everything is\nrestored in one transaction, so after a failure or an interruption the database is empty, and the command can be run\nagain. Rows and checksums are verified. The schema is then brought up to this version. "-" reads standard input.',
   options: {

@@ -15,7 +15,7 @@ import { versionOf } from './version.ts';
 /** Each worker needs a core and some database connections. */
 const MAX_WORKERS = 64;
 
-export const run: Command = {
+export const command: Command = {
   description:
     'Runs until SIGTERM or SIGINT, then finishes the requests in flight within service.shutdown_timeout; a second\nsignal ends it at once. SIGHUP loads the configuration again: unchanged components continue to run, and an\ninvalid configuration changes nothing. One process uses one core; --workers runs several processes behind the\nsame ports, which share a database.',
   options: RUN_OPTIONS,

@@ -13,7 +13,7 @@ const MOST_EMBEDDED_BYTES = 2 ** 40;
 const MOST_DATABASE_CORES = 32;
 const DAY_S = 86_400;
 
-export const sizeCommand: Command = {
+export const command: Command = {
   description:
     'An estimate from measured ratios and US list prices, for the spans of a gateway; docs/sizing.md has the ratios and\nsays how to measure your own. Processors are for the peak; your own PostgreSQL has a standby.',
   options: {

@@ -39,7 +39,7 @@ const ELSEWHERE: ReadonlySet<string> = new Set([
   'body',
 ]);
 
-export const spanCommand: Command = {
+export const command: Command = {
   description:
     'Ids may be shortened to a unique prefix. Without --trace every stored span is searched, which takes a while in a\nlarge database, and then archived days, the newest first.',
   options: {

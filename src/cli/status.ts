@@ -9,7 +9,7 @@ import { flagOption } from './options.ts';
 const WATCH_MS = 2_000;
 const SECOND_MS = 1_000;
 
-export const statusCommand: Command = {
+export const command: Command = {
   description:
     'Shows the daemon of --config, or else that of this folder. It must belong to the same user. With --watch, rates are\nthose since the last display, otherwise since the start.',
   options: {

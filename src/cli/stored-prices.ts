@@ -25,7 +25,7 @@ const PROJECT = {
   project: textOption('NAME', 'The project that it applies to', { short: 'p', otherwise: 'every project' }),
 };
 
-export const pricesSet: Command = {
+const pricesSet: Command = {
   description:
     'Stored prices win over those of the configuration. The price stored last wins, and prices of a project win over those for every\nproject. Daemons use it from the next request. A complete entry with periods, tiers or windows comes from a file in the form of\npricing.overrides.',
   options: {
@@ -55,7 +55,7 @@ export const pricesSet: Command = {
     }),
 };
 
-export const pricesList: Command = {
+const pricesList: Command = {
   options: {
     ...CONFIG_OPTIONS,
     project: textOption('NAME', 'Only those that apply to one project', { short: 'p' }),
@@ -70,7 +70,7 @@ export const pricesList: Command = {
     }),
 };
 
-export const pricesRemove: Command = {
+const pricesRemove: Command = {
   options: { ...CONFIG_OPTIONS, ...PROJECT },
   examples: [['sluice prices remove our-model', 'the price lists apply again']],
   run: (call) =>
@@ -86,6 +86,8 @@ export const pricesRemove: Command = {
       call.terminal.print(`Removed the price ${id}.`);
     }),
 };
+
+export const commands = { set: pricesSet, list: pricesList, remove: pricesRemove };
 
 /** The entries to store, unchecked: from a file, or from the options. */
 async function entriesOf(call: Call): Promise<readonly unknown[]> {

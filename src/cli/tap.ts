@@ -19,7 +19,7 @@ const ID_DIGITS = 12;
 const NAME_WIDTH = 32;
 const PROJECT_WIDTH = 20;
 
-export const tapCommand: Command = {
+export const command: Command = {
   description:
     'Prints each record that the daemon has acknowledged, after its processors, and each request that it refused,\nuntil Ctrl-C. The daemon is that of --config, or else that of this folder; it must belong to the same user.',
   options: {

@@ -27,7 +27,7 @@ const ID_DIGITS = 12;
 /** Categories that have content unless it is not captured. */
 const SPEAKING: ReadonlySet<string> = new Set(['model_call', 'tool_step', 'retrieval']);
 
-export const traceCommand: Command = {
+export const command: Command = {
   description:
     'The id may be shortened to a unique prefix. A name that begins with … belongs to a span whose parent has not\narrived. Figures after Σ are the sum of the spans below; figures in parentheses are counted on another line and are\nnot part of the totals.',
   options: {

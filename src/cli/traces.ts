@@ -19,7 +19,7 @@ const FOLLOW_MS = 1_000;
 /** The longest transaction that stores a trace, so that `--follow` misses none. */
 const COMMIT_SLACK_US = 30_000_000n;
 
-export const tracesCommand: Command = {
+export const command: Command = {
   description:
     'ERRORS counts failed spans, as the console and the view `traces` do: a failed call and the agent that failed because\nof it are two. `sluice usage --errors` counts failed calls.',
   options: {

@@ -59,7 +59,7 @@ interface Usage {
   readonly unpriced: readonly Unpriced[];
 }
 
-export const usageCommand: Command = {
+export const command: Command = {
   description:
     'A call that several spans report counts once. A call without a user, conversation or agent of its own has that of the\nnearest span above it. An unknown cost is left out of the sums and its model is listed as unpriced; `sluice prices\ncheck` tells why. Text and the cost of a trace select traces, not calls: use `sluice traces`.',
   options: {

@@ -2,7 +2,7 @@
 import type { Command } from './command.ts';
 import { CONFIG_OPTIONS, configFiles, readConfig } from './config-options.ts';
 
-export const validate: Command = {
+export const command: Command = {
   description:
     'Names the checked files and exits 0 when the configuration is valid; otherwise prints every problem with its file,\nline and column, and exits 1. Warnings go to standard error and do not change the exit code.',
   options: CONFIG_OPTIONS,
