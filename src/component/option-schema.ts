@@ -4,6 +4,10 @@
 export const optionGroup = <Properties extends object>(description: string, properties: Properties) =>
   ({ type: 'object', additionalProperties: false, default: {}, description, properties }) as const;
 
+/** An object of which some options are needed, such as an item of a list. */
+export const objectOption = (description: string, required: readonly string[], properties: object) =>
+  ({ type: 'object', description, additionalProperties: false, required, properties }) as const;
+
 export const booleanOption = (byDefault: boolean, description: string) =>
   ({ type: 'boolean', default: byDefault, description }) as const;
 

@@ -1,6 +1,6 @@
 /** The options of the `service` section, declared as a component declares its own. */
 import type { OptionsSchema } from '../component/component.ts';
-import { booleanOption, choiceOption, integerOption, optionGroup } from '../component/option-schema.ts';
+import { booleanOption, choiceOption, integerOption, objectOption, optionGroup } from '../component/option-schema.ts';
 
 /** A larger number of pipelines indicates a mistake in a generated file. */
 const MAX_PIPELINES = 100;
@@ -15,24 +15,20 @@ const idList = (description: string, minimum: number) => ({
   description,
 });
 
-const pipeline = {
-  type: 'object',
-  description: 'One signal from its receivers through the processors, in this order, to every exporter.',
-  additionalProperties: false,
-  required: ['receivers', 'exporters'],
-  properties: {
+const pipeline = objectOption(
+  'One signal from its receivers through the processors, in this order, to every exporter.',
+  ['receivers', 'exporters'],
+  {
     receivers: idList('Where the records come from.', 1),
     processors: { ...idList('The processors that run, in this order.', 0), default: [] },
     exporters: idList('Where they are stored. A request is answered when all of them have it.', 1),
   },
-} as const;
+);
 
-export const SERVICE_SCHEMA: OptionsSchema = {
-  type: 'object',
-  description: 'The components that run, and the settings of the daemon.',
-  additionalProperties: false,
-  required: ['pipelines'],
-  properties: {
+export const SERVICE_SCHEMA: OptionsSchema = objectOption(
+  'The components that run, and the settings of the daemon.',
+  ['pipelines'],
+  {
     ledger: choiceOption(
       ['postgres', 'memory'],
       'Where replays, trace ownership and quotas are decided: in Postgres, durably and for all replicas, or in memory, since the start of this process.',
@@ -114,4 +110,4 @@ export const SERVICE_SCHEMA: OptionsSchema = {
       }),
     }),
   },
-};
+);

@@ -1,5 +1,6 @@
 /** JSON Schema of the mappings, and what it cannot express. */
 import type { OptionFault } from '../../component/component.ts';
+import { objectOption } from '../../component/option-schema.ts';
 import { OPERATIONS } from '../../dialects/categories.ts';
 import { BODY } from '../../dialects/dialect.ts';
 import { DIALECTS } from '../../dialects/families.ts';
@@ -59,46 +60,40 @@ const words = (description: string) => ({
 const ATTRIBUTE_TEXT =
   'The name of an attribute, or (body) for the body of a log record. {i} and {j} match an index, {k} and * any text; the keys of a pattern with {i}, {j}, a final {k} or * form one value.';
 
-const source = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['attribute'],
-  description: 'An attribute with the conditions under which it is read.',
-  properties: {
-    attribute: text(ATTRIBUTE_TEXT, ATTRIBUTE),
-    paths: {
-      type: 'array',
-      minItems: 1,
-      maxItems: MAX_PATHS,
-      items: text('A path, such as usage.input, choices[0].text or [*].reason; $ is the document.', PATH),
-      description: 'The attribute holds JSON: the first of these paths with a value is used.',
-    },
-    sum: { type: 'boolean', description: 'Counts only: the sum of the values at all paths.' },
-    unit: {
-      type: 'string',
-      enum: ['s', 'ms', 'ns', 'timestamp', 'micro_usd'],
-      description:
-        'Of a duration: s, ms (the default), ns, or timestamp for an instant after the start. Of a cost: micro_usd; without it, USD.',
-    },
-    when: {
-      type: 'array',
-      minItems: 1,
-      uniqueItems: true,
-      items: operation('An operation.'),
-      description: 'The attribute is read for these operations only.',
-    },
-    on: { type: 'string', enum: ['span', 'log'], description: 'Where it is read; default: both.' },
-    before: text('Only the text before this is used.'),
-    after: text('Only the text after this is used.'),
-    proves: {
-      type: 'string',
-      enum: ['inside', 'outside'],
-      description:
-        'Cached and reasoning tokens only: where the attribute is sent, the input or output includes these tokens, or not.',
-    },
-    aggregate: { type: 'boolean', description: 'The value is a sum over other records.' },
+const source = objectOption('An attribute with the conditions under which it is read.', ['attribute'], {
+  attribute: text(ATTRIBUTE_TEXT, ATTRIBUTE),
+  paths: {
+    type: 'array',
+    minItems: 1,
+    maxItems: MAX_PATHS,
+    items: text('A path, such as usage.input, choices[0].text or [*].reason; $ is the document.', PATH),
+    description: 'The attribute holds JSON: the first of these paths with a value is used.',
   },
-} as const;
+  sum: { type: 'boolean', description: 'Counts only: the sum of the values at all paths.' },
+  unit: {
+    type: 'string',
+    enum: ['s', 'ms', 'ns', 'timestamp', 'micro_usd'],
+    description:
+      'Of a duration: s, ms (the default), ns, or timestamp for an instant after the start. Of a cost: micro_usd; without it, USD.',
+  },
+  when: {
+    type: 'array',
+    minItems: 1,
+    uniqueItems: true,
+    items: operation('An operation.'),
+    description: 'The attribute is read for these operations only.',
+  },
+  on: { type: 'string', enum: ['span', 'log'], description: 'Where it is read; default: both.' },
+  before: text('Only the text before this is used.'),
+  after: text('Only the text after this is used.'),
+  proves: {
+    type: 'string',
+    enum: ['inside', 'outside'],
+    description:
+      'Cached and reasoning tokens only: where the attribute is sent, the input or output includes these tokens, or not.',
+  },
+  aggregate: { type: 'boolean', description: 'The value is a sum over other records.' },
+});
 
 const ONE = [text(ATTRIBUTE_TEXT, ATTRIBUTE), source];
 const SOURCES = {
@@ -122,61 +117,54 @@ const fields = {
   patternProperties: { [`^(?:${COLUMN_NAMES.join('|')})$`]: SOURCES },
 } as const;
 
-const mapping = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['name'],
-  description: 'One sender.',
-  properties: {
-    name: {
-      type: 'string',
-      pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$',
-      description: 'The name in the column dialect.',
-    },
-    markers: names(
-      'Attributes that only this sender has. One of them is enough to detect it.',
-      'The name of an attribute, a pattern, or name=value.',
-      MARKER,
-    ),
-    scopes: names(
-      'Instrumentation scopes of this sender. They detect it together with an attribute of fields, a span name or an event.',
-      'The name of a scope; * matches any text.',
-      WORD,
-    ),
-    services: names(
-      'Values of service.name. They detect the sender as scopes do.',
-      'The name of a service; * matches any text.',
-      WORD,
-    ),
-    fields,
-    operations: {
-      type: 'object',
-      maxProperties: MAX_SOURCES,
-      additionalProperties: words('By value of the attribute: the operation. Case does not matter.'),
-      description:
-        'By attribute: what its values mean, in addition to the names of the operations themselves. The attribute is read as operation.',
-    },
-    span_names: words('By span name: the operation, where no attribute states it.'),
-    events: words('By event name of log records: the operation.'),
-    cached_tokens: {
-      type: 'string',
-      enum: ['inside', 'outside'],
-      description:
-        'Whether input_tokens as sent includes the cached tokens. Left out: the numbers decide, else inside.',
-    },
-    reasoning_tokens: {
-      type: 'string',
-      enum: ['inside', 'outside'],
-      description:
-        'Whether output_tokens as sent includes the reasoning tokens. Left out: the numbers decide, else inside.',
-    },
-    content: names(
-      'Further attributes, of spans, logs and events, that hold what people or models wrote. Attributes that fill a column of content are content already.',
-      'The name of an attribute, or a pattern.',
-      ATTRIBUTE,
-    ),
+const mapping = objectOption('One sender.', ['name'], {
+  name: {
+    type: 'string',
+    pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$',
+    description: 'The name in the column dialect.',
   },
-} as const;
+  markers: names(
+    'Attributes that only this sender has. One of them is enough to detect it.',
+    'The name of an attribute, a pattern, or name=value.',
+    MARKER,
+  ),
+  scopes: names(
+    'Instrumentation scopes of this sender. They detect it together with an attribute of fields, a span name or an event.',
+    'The name of a scope; * matches any text.',
+    WORD,
+  ),
+  services: names(
+    'Values of service.name. They detect the sender as scopes do.',
+    'The name of a service; * matches any text.',
+    WORD,
+  ),
+  fields,
+  operations: {
+    type: 'object',
+    maxProperties: MAX_SOURCES,
+    additionalProperties: words('By value of the attribute: the operation. Case does not matter.'),
+    description:
+      'By attribute: what its values mean, in addition to the names of the operations themselves. The attribute is read as operation.',
+  },
+  span_names: words('By span name: the operation, where no attribute states it.'),
+  events: words('By event name of log records: the operation.'),
+  cached_tokens: {
+    type: 'string',
+    enum: ['inside', 'outside'],
+    description: 'Whether input_tokens as sent includes the cached tokens. Left out: the numbers decide, else inside.',
+  },
+  reasoning_tokens: {
+    type: 'string',
+    enum: ['inside', 'outside'],
+    description:
+      'Whether output_tokens as sent includes the reasoning tokens. Left out: the numbers decide, else inside.',
+  },
+  content: names(
+    'Further attributes, of spans, logs and events, that hold what people or models wrote. Attributes that fill a column of content are content already.',
+    'The name of an attribute, or a pattern.',
+    ATTRIBUTE,
+  ),
+});
 
 export const MAPPINGS_SCHEMA = {
   type: 'array',

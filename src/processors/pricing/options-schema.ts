@@ -3,7 +3,7 @@ import { SERVICE_TIERS } from '../../pdata/columns.ts';
 import { PATTERN_LENGTH } from './name-pattern.ts';
 import { WEEKDAYS } from './options.ts';
 import { RATE_DECIMALS, RATE_KEYS, RATE_LIMIT_USD, type RateKey } from './rates.ts';
-import { booleanOption } from '../../component/option-schema.ts';
+import { booleanOption, objectOption } from '../../component/option-schema.ts';
 
 /** Limits of the price list in a configuration file. */
 const OVERRIDES_LIMIT = 2_000;
@@ -51,21 +51,15 @@ const tiers = {
   maxItems: TIERS_LIMIT,
   description:
     'Rates by the size of the prompt. The highest threshold that the prompt exceeds decides the whole request.',
-  items: {
-    type: 'object',
-    description: 'Rates above one threshold; a rate left out is the base rate.',
-    additionalProperties: false,
-    required: ['above_input_tokens', 'rates'],
-    properties: {
-      above_input_tokens: {
-        type: 'integer',
-        minimum: 0,
-        maximum: Number.MAX_SAFE_INTEGER,
-        description: 'The tier holds for prompts with strictly more tokens, cached ones included.',
-      },
-      rates: rates('Rates of this tier.'),
+  items: objectOption('Rates above one threshold; a rate left out is the base rate.', ['above_input_tokens', 'rates'], {
+    above_input_tokens: {
+      type: 'integer',
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'The tier holds for prompts with strictly more tokens, cached ones included.',
     },
-  },
+    rates: rates('Rates of this tier.'),
+  }),
 } as const;
 
 const windows = {
@@ -73,28 +67,22 @@ const windows = {
   maxItems: WINDOWS_LIMIT,
   description:
     'Rates by hour of the week. The first window that applies is used; outside all windows the base rates apply.',
-  items: {
-    type: 'object',
-    description: 'Rates during some hours; a rate left out is the base rate.',
-    additionalProperties: false,
-    required: ['utc', 'rates'],
-    properties: {
-      days: {
-        type: 'array',
-        minItems: 1,
-        uniqueItems: true,
-        items: { type: 'string', enum: [...WEEKDAYS] },
-        description: 'Days (UTC) on which the window opens; default: every day.',
-      },
-      utc: {
-        type: 'string',
-        pattern: '^([01]\\d|2[0-3]):[0-5]\\d-(([01]\\d|2[0-3]):[0-5]\\d|24:00)$',
-        description: 'From (inclusive) to (exclusive) in UTC, such as 22:00-02:00; may pass midnight.',
-      },
-      rates: rates('Rates during these hours.'),
-      tiers,
+  items: objectOption('Rates during some hours; a rate left out is the base rate.', ['utc', 'rates'], {
+    days: {
+      type: 'array',
+      minItems: 1,
+      uniqueItems: true,
+      items: { type: 'string', enum: [...WEEKDAYS] },
+      description: 'Days (UTC) on which the window opens; default: every day.',
     },
-  },
+    utc: {
+      type: 'string',
+      pattern: '^([01]\\d|2[0-3]):[0-5]\\d-(([01]\\d|2[0-3]):[0-5]\\d|24:00)$',
+      description: 'From (inclusive) to (exclusive) in UTC, such as 22:00-02:00; may pass midnight.',
+    },
+    rates: rates('Rates during these hours.'),
+    tiers,
+  }),
 } as const;
 
 const prices = {
@@ -102,27 +90,21 @@ const prices = {
   minItems: 1,
   maxItems: PERIODS_LIMIT,
   description: 'Prices over time. Periods must not overlap; a call is priced by its start time.',
-  items: {
-    type: 'object',
-    description: 'The rates of one period.',
-    additionalProperties: false,
-    required: ['rates'],
-    properties: {
-      from: {
-        type: 'string',
-        maxLength: 40,
-        description: 'First moment of the period: a date or an RFC 3339 time with offset; default: always.',
-      },
-      until: {
-        type: 'string',
-        maxLength: 40,
-        description: 'First moment after the period; default: the begin of the next period, else unlimited.',
-      },
-      rates: rates('Base rates of the period; needs input or output.'),
-      tiers,
-      windows,
+  items: objectOption('The rates of one period.', ['rates'], {
+    from: {
+      type: 'string',
+      maxLength: 40,
+      description: 'First moment of the period: a date or an RFC 3339 time with offset; default: always.',
     },
-  },
+    until: {
+      type: 'string',
+      maxLength: 40,
+      description: 'First moment after the period; default: the begin of the next period, else unlimited.',
+    },
+    rates: rates('Base rates of the period; needs input or output.'),
+    tiers,
+    windows,
+  }),
 } as const;
 
 const modelMatch = {
@@ -137,58 +119,38 @@ const modelMatch = {
       items: name('One of the names.'),
       description: 'Any of these names.',
     },
-    {
-      type: 'object',
-      additionalProperties: false,
-      required: ['prefix'],
-      properties: { prefix: name('Names that begin so.') },
-      description: 'Names with a common beginning.',
-    },
-    {
-      type: 'object',
-      additionalProperties: false,
-      required: ['regex'],
-      properties: {
-        regex: {
-          type: 'string',
-          minLength: 1,
-          maxLength: PATTERN_LENGTH,
-          description: 'An RE2 expression: no look-around, no back-references.',
-        },
+    objectOption('Names with a common beginning.', ['prefix'], { prefix: name('Names that begin so.') }),
+    objectOption('Names that match an expression as a whole.', ['regex'], {
+      regex: {
+        type: 'string',
+        minLength: 1,
+        maxLength: PATTERN_LENGTH,
+        description: 'An RE2 expression: no look-around, no back-references.',
       },
-      description: 'Names that match an expression as a whole.',
-    },
+    }),
   ],
 } as const;
 
-const priceEntry = {
-  type: 'object',
-  description: 'The price of one model or group of models: its own prices, or prices borrowed from a price list.',
-  additionalProperties: false,
-  required: ['id', 'match'],
-  properties: {
+const priceEntry = objectOption(
+  'The price of one model or group of models: its own prices, or prices borrowed from a price list.',
+  ['id', 'match'],
+  {
     id: {
       type: 'string',
       pattern: '^[A-Za-z0-9][A-Za-z0-9._:-]{0,99}$',
       description: 'A unique name of the entry; stored beside every cost that it decides.',
     },
-    match: {
-      type: 'object',
-      description: 'When the entry applies.',
-      additionalProperties: false,
-      required: ['model'],
-      properties: {
-        provider: {
-          description:
-            'The provider as emitted or in any spelling known for it; a list means any of them; default: any provider.',
-          anyOf: [
-            name('One provider.'),
-            { type: 'array', minItems: 1, maxItems: NAMES_LIMIT, items: name('One of the providers.') },
-          ],
-        },
-        model: modelMatch,
+    match: objectOption('When the entry applies.', ['model'], {
+      provider: {
+        description:
+          'The provider as emitted or in any spelling known for it; a list means any of them; default: any provider.',
+        anyOf: [
+          name('One provider.'),
+          { type: 'array', minItems: 1, maxItems: NAMES_LIMIT, items: name('One of the providers.') },
+        ],
       },
-    },
+      model: modelMatch,
+    }),
     source: {
       type: 'string',
       maxLength: NOTE_LENGTH,
@@ -197,13 +159,10 @@ const priceEntry = {
     checked: { type: 'string', maxLength: 40, description: 'The day on which the source was read.' },
     note: { type: 'string', maxLength: NOTE_LENGTH, description: 'A comment for readers of the file.' },
     prices,
-    use: {
-      type: 'object',
-      description: 'Borrow the prices of another provider and model from the price lists.',
-      additionalProperties: false,
-      required: ['provider', 'model'],
-      properties: { provider: name('The provider to borrow from.'), model: name('The model to borrow.') },
-    },
+    use: objectOption('Borrow the prices of another provider and model from the price lists.', ['provider', 'model'], {
+      provider: name('The provider to borrow from.'),
+      model: name('The model to borrow.'),
+    }),
     multiplier: {
       type: ['string', 'number'],
       description:
@@ -218,20 +177,14 @@ const priceEntry = {
       properties: Object.fromEntries(
         SERVICE_TIERS.map((tier) => [
           tier,
-          {
-            type: 'object',
-            description: `Calls that were served as ${tier}.`,
-            additionalProperties: false,
-            required: ['multiplier'],
-            properties: {
-              multiplier: { type: ['string', 'number'], description: 'Factor on every rate of the entry.' },
-            },
-          },
+          objectOption(`Calls that were served as ${tier}.`, ['multiplier'], {
+            multiplier: { type: ['string', 'number'], description: 'Factor on every rate of the entry.' },
+          }),
         ]),
       ),
     },
   },
-} as const;
+);
 
 /** A list of price entries: the `overrides` option, and the form of the supplement file. */
 export const PRICE_ENTRIES_SCHEMA = {
