@@ -47,11 +47,22 @@ export interface Field {
 
 const columns = (alias: string, names: readonly string[]): readonly string[] => names.map((name) => `${alias}.${name}`);
 
-/** A column that spans, log records and counted usage have. */
-const everywhere = (name: string, column: string, about: string): Field => ({
+const spanOnly = (name: string, column: string, about: string): Field => ({
   name,
   kind: 'text',
   about,
+  sql: { span: `s.${column}` },
+});
+
+/** A column of spans and log records. */
+const recorded = (name: string, column: string, about: string): Field => ({
+  ...spanOnly(name, column, about),
+  sql: { span: `s.${column}`, log: `l.${column}` },
+});
+
+/** A column that spans, log records and counted usage have. */
+const everywhere = (name: string, column: string, about: string): Field => ({
+  ...spanOnly(name, column, about),
   sql: { span: `s.${column}`, log: `l.${column}`, usage: `u.${column}` },
 });
 
@@ -59,21 +70,6 @@ const everywhere = (name: string, column: string, about: string): Field => ({
 const owned = (name: string, column: string, about: string): Field => ({
   ...everywhere(name, column, about),
   inherited: `coalesce(s.${column}, (SELECT o.value FROM {views}.owners_of(ARRAY[s.trace_id], ARRAY[s.span_id], '${column}') o))`,
-});
-
-/** A column of spans and log records. */
-const recorded = (name: string, column: string, about: string): Field => ({
-  name,
-  kind: 'text',
-  about,
-  sql: { span: `s.${column}`, log: `l.${column}` },
-});
-
-const spanOnly = (name: string, column: string, about: string): Field => ({
-  name,
-  kind: 'text',
-  about,
-  sql: { span: `s.${column}` },
 });
 
 /** Figures of a call that is not a sum over others. */
@@ -115,12 +111,7 @@ const ALL: readonly Field[] = [
     sql: { span: 't.trace_id', log: 'l.trace_id', usage: 'u.trace_id' },
     onTrace: 'column',
   },
-  {
-    name: 'span',
-    kind: 'span_id',
-    about: 'the id of a span',
-    sql: { span: 's.span_id', log: 'l.span_id', usage: 'u.span_id' },
-  },
+  { ...everywhere('span', 'span_id', 'the id of a span'), kind: 'span_id' },
   {
     name: 'env',
     kind: 'text',
@@ -185,24 +176,9 @@ const ALL: readonly Field[] = [
   own('input', 'input_tokens', 'input tokens of one call'),
   own('output', 'output_tokens', 'output tokens of one call'),
   own('cost', 'total_cost', 'the cost of one call in US dollars'),
-  {
-    name: 'duration',
-    kind: 'duration_ns',
-    about: 'the duration of a span, such as 2s or 150ms',
-    sql: { span: 's.duration_ns' },
-  },
-  {
-    name: 'latency',
-    kind: 'duration_ms',
-    about: 'the latency of a model call',
-    sql: { span: 's.latency_ms', log: 'l.latency_ms', usage: 'u.latency_ms' },
-  },
-  {
-    name: 'ttft',
-    kind: 'duration_ms',
-    about: 'the time to the first token',
-    sql: { span: 's.time_to_first_token_ms', log: 'l.time_to_first_token_ms', usage: 'u.time_to_first_token_ms' },
-  },
+  { ...spanOnly('duration', 'duration_ns', 'the duration of a span, such as 2s or 150ms'), kind: 'duration_ns' },
+  { ...everywhere('latency', 'latency_ms', 'the latency of a model call'), kind: 'duration_ms' },
+  { ...everywhere('ttft', 'time_to_first_token_ms', 'the time to the first token'), kind: 'duration_ms' },
   ofTrace('trace.cost', 'number', `(SELECT sum(x.total_cost) ${usageOfTrace})`, 'the cost of the whole trace'),
   ofTrace('trace.tokens', 'number', `(SELECT sum(x.total_tokens) ${usageOfTrace})`, 'the tokens of the whole trace'),
   ofTrace(
@@ -218,13 +194,7 @@ const ALL: readonly Field[] = [
     `(SELECT count(*) FILTER (WHERE x.status = 'error' OR x.is_error) ${spansOfTrace})`,
     'the number of spans with an error',
   ),
-  {
-    name: 'attr.',
-    kind: 'json',
-    about: 'an attribute, such as attr.http.route:/chat',
-    isContent: true,
-    sql: { span: 's.attributes', log: 'l.attributes' },
-  },
+  { ...recorded('attr.', 'attributes', 'an attribute, such as attr.http.route:/chat'), kind: 'json', isContent: true },
   {
     name: 'resource.',
     kind: 'json',

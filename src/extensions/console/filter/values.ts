@@ -14,6 +14,12 @@ interface Rule {
   readonly form: string;
 }
 
+const DURATION_RULE: Rule = {
+  operators: ORDER_OPERATORS,
+  takesPrefix: false,
+  accepts: isDuration,
+  form: 'a duration such as 2s or 150ms',
+};
 const RULES: Readonly<Record<FieldKind, Rule>> = {
   text: { operators: TEXT_OPERATORS, takesPrefix: true, form: 'a text' },
   trace_id: {
@@ -31,21 +37,11 @@ const RULES: Readonly<Record<FieldKind, Rule>> = {
   number: {
     operators: ORDER_OPERATORS,
     takesPrefix: false,
-    accepts: isAmount,
+    accepts: (text) => AMOUNT.test(text),
     form: 'a number such as 0.05, 1200 or 3k',
   },
-  duration_ns: {
-    operators: ORDER_OPERATORS,
-    takesPrefix: false,
-    accepts: isDuration,
-    form: 'a duration such as 2s or 150ms',
-  },
-  duration_ms: {
-    operators: ORDER_OPERATORS,
-    takesPrefix: false,
-    accepts: isDuration,
-    form: 'a duration such as 2s or 150ms',
-  },
+  duration_ns: DURATION_RULE,
+  duration_ms: DURATION_RULE,
   json: { operators: [...ORDER_OPERATORS, '~'], takesPrefix: true, form: 'a text or a number' },
   search: { operators: TEXT_OPERATORS, takesPrefix: false, accepts: (text) => text !== '', form: 'a text' },
   error: { operators: TEXT_OPERATORS, takesPrefix: false, accepts: (text) => text !== '', form: 'a text' },
@@ -87,10 +83,6 @@ const UNITS: Readonly<Record<string, bigint>> = {
   h: 3_600_000_000_000n,
   d: 86_400_000_000_000n,
 };
-
-function isAmount(text: string): boolean {
-  return AMOUNT.test(text);
-}
 
 export function isDuration(text: string): boolean {
   return DURATION.test(text);

@@ -14,9 +14,10 @@ import type { Scan } from './scan.ts';
 import { AT, COLON, DASH, DIGIT, DOT, LETTER, SLASH } from './signs.ts';
 import { mayBeginLogin, scanBearerTokens, scanJwts, scanPrivateKeys, scanUrlPasswords } from './tokens.ts';
 
-interface Preset {
+export interface Preset {
   readonly hint: Hint;
-  readonly numbers: ((value: number) => boolean) | null;
+  /** Left out: the preset does not apply to numbers. */
+  readonly numbers?: (value: number) => boolean;
   /** The character classes (see `signsOf`) that a text with a find has, and the length of the shortest one. */
   readonly signs: number;
   readonly shortest: number;
@@ -27,21 +28,14 @@ interface Preset {
 const SEPARATOR = '[ .()/\\\\-]';
 
 export const PRESETS = {
-  api_keys: {
-    hint: { prefixes: KEY_PREFIXES },
-    numbers: null,
-    signs: LETTER,
-    shortest: SHORTEST_KEY,
-    scan: scanApiKeys,
-  },
+  api_keys: { hint: { prefixes: KEY_PREFIXES }, signs: LETTER, shortest: SHORTEST_KEY, scan: scanApiKeys },
   bearer_tokens: {
     hint: { prefixes: ['[Bb][Ee][Aa][Rr][Ee][Rr]', '[Aa][Uu][Tt][Hh][Oo][Rr][Ii][Zz]'] },
-    numbers: null,
     signs: LETTER,
     shortest: 15,
     scan: scanBearerTokens,
   },
-  email: { hint: { prefixes: ['@'] }, numbers: null, signs: AT | DOT, shortest: 6, scan: scanEmails },
+  email: { hint: { prefixes: ['@'] }, signs: AT | DOT, shortest: 6, scan: scanEmails },
   phone: {
     hint: {
       prefixes: [
@@ -50,7 +44,6 @@ export const PRESETS = {
         '\\d[ .)-][ .)-]\\d\\d\\d[ .-]\\d\\d\\d\\d',
       ],
     },
-    numbers: null,
     signs: DIGIT,
     shortest: 9,
     scan: scanPhones,
@@ -66,42 +59,19 @@ export const PRESETS = {
     shortest: 12,
     scan: scanCards,
   },
-  iban: {
-    hint: { prefixes: ['[A-Za-z][A-Za-z]\\d\\d'] },
-    numbers: null,
-    signs: DIGIT | LETTER,
-    shortest: 15,
-    scan: scanIbans,
-  },
-  private_keys: {
-    hint: { prefixes: ['-----BEGIN'] },
-    numbers: null,
-    signs: DASH | LETTER,
-    shortest: 27,
-    scan: scanPrivateKeys,
-  },
-  jwt: { hint: { prefixes: ['eyJ'] }, numbers: null, signs: LETTER | DOT, shortest: 15, scan: scanJwts },
+  iban: { hint: { prefixes: ['[A-Za-z][A-Za-z]\\d\\d'] }, signs: DIGIT | LETTER, shortest: 15, scan: scanIbans },
+  private_keys: { hint: { prefixes: ['-----BEGIN'] }, signs: DASH | LETTER, shortest: 27, scan: scanPrivateKeys },
+  jwt: { hint: { prefixes: ['eyJ'] }, signs: LETTER | DOT, shortest: 15, scan: scanJwts },
   ip_address: {
     // The last one is for an address of one group, such as fe80::, which ends with its colons.
     hint: { prefixes: ['\\d\\.\\d', ':[0-9A-Fa-f]', '[0-9A-Fa-f]::'] },
-    numbers: null,
     signs: DIGIT,
     shortest: 6,
     scan: scanAddresses,
   },
-  us_ssn: {
-    hint: { prefixes: ['\\d-\\d\\d-\\d'] },
-    numbers: null,
-    signs: DIGIT | DASH,
-    shortest: 11,
-    scan: scanSocialSecurity,
-  },
+  us_ssn: { hint: { prefixes: ['\\d-\\d\\d-\\d'] }, signs: DIGIT | DASH, shortest: 11, scan: scanSocialSecurity },
   url_passwords: {
-    hint: {
-      prefixes: [':[/\\\\][/\\\\]'],
-      rest: mayBeginLogin,
-    },
-    numbers: null,
+    hint: { prefixes: [':[/\\\\][/\\\\]'], rest: mayBeginLogin },
     signs: COLON | SLASH | AT,
     shortest: 6,
     scan: scanUrlPasswords,

@@ -2,7 +2,7 @@
 import { expressionFault } from '../../../component/expression.ts';
 import { UserError } from '../../../errors.ts';
 import { patternRule } from './pattern-rule.ts';
-import { PRESETS, type PresetName } from './presets.ts';
+import { type Preset, type PresetName, PRESETS } from './presets.ts';
 import { Redactor } from './redactor.ts';
 import type { Rule } from './rule.ts';
 import { scanAll, scanInSteps } from './scan.ts';
@@ -42,12 +42,12 @@ export function compileRules(
 
 function compileRule(option: RedactOption, place: string, processorMs: (() => number) | undefined): Rule {
   if ('preset' in option) {
-    const preset = PRESETS[option.preset];
+    const preset: Preset = PRESETS[option.preset];
     return {
       name: option.preset,
       replacement: option.replacement ?? `[${option.preset}]`,
       hint: preset.hint,
-      numbers: preset.numbers,
+      numbers: preset.numbers ?? null,
       signs: preset.signs,
       shortest: preset.shortest,
       find: (text) => scanAll(preset.scan, text),
