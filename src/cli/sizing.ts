@@ -10,83 +10,53 @@ export interface Ratio {
   readonly source: string;
 }
 
+const ratio = (value: number, unit: string, more: Pick<Ratio, 'what' | 'source'>): Ratio => ({ value, unit, ...more });
+
 /** Sizes and processor time are in proportion to the row. */
 export const RATIOS = {
-  rowBytes: {
-    value: 4905,
-    unit: 'B a span',
+  rowBytes: ratio(4905, 'B a span', {
     what: 'a model call with prompt and answer, as a row of `COPY … BINARY`',
     source: 'M1',
-  },
-  daemonTime: { value: 17, unit: 'µs a span', what: 'processor time of the daemon, all processors', source: 'M2' },
-  postgresTime: { value: 55, unit: 'µs a span', what: 'processor time of PostgreSQL, all guards', source: 'M2' },
-  smallSpanTime: {
-    value: 0.22,
-    unit: 'of both',
+  }),
+  daemonTime: ratio(17, 'µs a span', { what: 'processor time of the daemon, all processors', source: 'M2' }),
+  postgresTime: ratio(55, 'µs a span', { what: 'processor time of PostgreSQL, all guards', source: 'M2' }),
+  smallSpanTime: ratio(0.22, 'of both', {
     what: 'the least part of these times, for spans without content',
     source: 'M2',
-  },
-  tableBytes: {
-    value: 0.9,
-    unit: 'of the row',
-    what: 'tables and indexes, large columns compressed with lz4',
-    source: 'M1',
-  },
-  embeddedBytes: {
-    value: 1.25,
-    unit: 'of the tables',
-    what: 'the embedded server, which has no lz4',
-    source: 'M3',
-  },
-  claimBytes: {
-    value: 198,
-    unit: 'B a trace',
+  }),
+  tableBytes: ratio(0.9, 'of the row', { what: 'tables and indexes, large columns compressed with lz4', source: 'M1' }),
+  embeddedBytes: ratio(1.25, 'of the tables', { what: 'the embedded server, which has no lz4', source: 'M3' }),
+  claimBytes: ratio(198, 'B a trace', {
     what: 'a row of `traces` with its indexes, kept as long as the spans',
     source: 'M4',
-  },
-  claimDays: {
-    value: 30,
-    unit: 'days',
+  }),
+  claimDays: ratio(30, 'days', {
     what: 'that row with an archive: `retention.traces`, or longer while its spans are in PostgreSQL',
     source: 'choice',
-  },
-  claimKeyBytes: {
-    value: 53,
-    unit: 'B a trace',
+  }),
+  claimKeyBytes: ratio(53, 'B a trace', {
     what: 'of these, the random key, which should fit into memory',
     source: 'M4',
-  },
-  spansOfTrace: { value: 8, unit: 'spans', what: 'of a trace', source: 'M1' },
-  archiveTime: {
-    value: 59,
-    unit: 'µs a span',
+  }),
+  spansOfTrace: ratio(8, 'spans', { what: 'of a trace', source: 'M1' }),
+  archiveTime: ratio(59, 'µs a span', {
     what: 'processor time to write and sort Parquet, once, at any time of the day',
     source: 'M1',
-  },
-  lakeBytes: { value: 0.206, unit: 'of the row', what: 'Parquet with zstd', source: 'M1' },
-  daemonMemory: { value: 0.5, unit: 'GiB', what: 'a daemon process with the default limits', source: 'M5' },
-  postgresMemory: {
-    value: 2,
-    unit: 'GiB',
-    what: 'PostgreSQL: buffers and connections, without the keys',
-    source: 'M1',
-  },
-  archiveMemory: { value: 1, unit: 'GiB', what: 'the process that writes Parquet', source: 'M1' },
-  load: { value: 0.7, unit: 'of a core', what: 'the load of a core at the peak', source: 'choice' },
-  freeDisk: { value: 0.2, unit: 'of a disk', what: 'kept free, and for the write-ahead log', source: 'choice' },
-  copies: { value: 2, unit: 'copies', what: 'of a PostgreSQL of your own: a primary and a standby', source: 'choice' },
-  fileBytes: {
-    value: 256,
-    unit: 'MiB',
-    what: 'a Parquet file; a day has at least one for each signal',
-    source: 'choice',
-  },
-  corePrice: { value: 28, unit: '$ a month', what: 'a core with 4 GiB of memory', source: 'prices' },
-  memoryPrice: { value: 3.5, unit: '$ a month', what: 'a further GiB of memory', source: 'prices' },
-  diskPrice: { value: 0.08, unit: '$ a GB-month', what: 'block storage', source: 'prices' },
-  objectPrice: { value: 0.023, unit: '$ a GB-month', what: 'object storage', source: 'prices' },
-  putPrice: { value: 0.005, unit: '$', what: 'a thousand puts', source: 'prices' },
-} as const satisfies Readonly<Record<string, Ratio>>;
+  }),
+  lakeBytes: ratio(0.206, 'of the row', { what: 'Parquet with zstd', source: 'M1' }),
+  daemonMemory: ratio(0.5, 'GiB', { what: 'a daemon process with the default limits', source: 'M5' }),
+  postgresMemory: ratio(2, 'GiB', { what: 'PostgreSQL: buffers and connections, without the keys', source: 'M1' }),
+  archiveMemory: ratio(1, 'GiB', { what: 'the process that writes Parquet', source: 'M1' }),
+  load: ratio(0.7, 'of a core', { what: 'the load of a core at the peak', source: 'choice' }),
+  freeDisk: ratio(0.2, 'of a disk', { what: 'kept free, and for the write-ahead log', source: 'choice' }),
+  copies: ratio(2, 'copies', { what: 'of a PostgreSQL of your own: a primary and a standby', source: 'choice' }),
+  fileBytes: ratio(256, 'MiB', { what: 'a Parquet file; a day has at least one for each signal', source: 'choice' }),
+  corePrice: ratio(28, '$ a month', { what: 'a core with 4 GiB of memory', source: 'prices' }),
+  memoryPrice: ratio(3.5, '$ a month', { what: 'a further GiB of memory', source: 'prices' }),
+  diskPrice: ratio(0.08, '$ a GB-month', { what: 'block storage', source: 'prices' }),
+  objectPrice: ratio(0.023, '$ a GB-month', { what: 'object storage', source: 'prices' }),
+  putPrice: ratio(0.005, '$', { what: 'a thousand puts', source: 'prices' }),
+};
 
 const GIB = 2 ** 30;
 const MIB = 2 ** 20;
