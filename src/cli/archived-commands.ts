@@ -25,69 +25,59 @@ const MOST_WITH_CONTENT = { ...MOST_OF_TRACES, bytes: 64 * 1024 * 1024 };
 
 const OPTIONS = { ...CONFIG_OPTIONS, ...LAKE_OPTION };
 
-/** One trace. */
-const archivedTrace: Command = {
-  options: OPTIONS,
-  examples: [],
-  run: (call) =>
-    serveArchived(call, {
-      columns: 'all',
-      load: async (lake) => {
-        await loadTrace(lake, { id: onlyWord(call, 'TRACE'), project: null, since: null });
-        return null;
-      },
-    }),
-};
-
-/** One conversation, whose id comes with the first request. */
-const archivedConversation: Command = {
-  options: OPTIONS,
-  examples: [],
-  run: (call) =>
-    serveArchived(call, {
-      columns: 'all',
-      load: async (lake, { conversation = '' }) => {
-        await loadWholeConversation(lake, { id: conversation, project: onlyWord(call, 'PROJECT'), since: null });
-        return 0n;
-      },
-    }),
-};
-
-const archivedUsage: Command = {
-  options: { ...OPTIONS, owners: flagOption('Also load the spans above the calls') },
-  examples: [],
-  run: (call) => {
-    const hasOwners = call.values.flag('owners');
-    const load = (lake: Lake, range: ArchivedRange): Promise<void> => loadUsage(lake, range, hasOwners);
-    return serveRange(call, { columns: 'figures', most: MOST_OF_USAGE, load });
+export const commands: Readonly<Record<string, Command>> = {
+  /** One trace. */
+  'archived-trace': {
+    options: OPTIONS,
+    examples: [],
+    run: (call) =>
+      serveArchived(call, {
+        columns: 'all',
+        load: async (lake) => {
+          await loadTrace(lake, { id: onlyWord(call, 'TRACE'), project: null, since: null });
+          return null;
+        },
+      }),
   },
-};
-
-/** Lists of traces, conversations and log records. */
-const archivedTraces: Command = {
-  options: { ...OPTIONS, content: flagOption('Also load content') },
-  examples: [],
-  run: (call) =>
-    call.values.flag('content')
-      ? serveRange(call, { columns: 'all', most: MOST_WITH_CONTENT, load: loadTracesOf })
-      : serveRange(call, { columns: 'figures', most: MOST_OF_TRACES, load: loadTracesOf }),
-};
-
-const archivedMetrics: Command = {
-  options: OPTIONS,
-  examples: [],
-  run: (call) => {
-    const load = (lake: Lake, range: ArchivedRange): Promise<void> => loadRecords(lake, 'metric_points', range);
-    return serveRange(call, { columns: 'all', most: MOST_OF_METRICS, load });
+  /** One conversation, whose id comes with the first request. */
+  'archived-conversation': {
+    options: OPTIONS,
+    examples: [],
+    run: (call) =>
+      serveArchived(call, {
+        columns: 'all',
+        load: async (lake, { conversation = '' }) => {
+          await loadWholeConversation(lake, { id: conversation, project: onlyWord(call, 'PROJECT'), since: null });
+          return 0n;
+        },
+      }),
   },
-};
-
-export const commands = {
-  'archived-trace': archivedTrace,
-  'archived-usage': archivedUsage,
-  'archived-traces': archivedTraces,
-  'archived-conversation': archivedConversation,
-  'archived-metrics': archivedMetrics,
+  'archived-usage': {
+    options: { ...OPTIONS, owners: flagOption('Also load the spans above the calls') },
+    examples: [],
+    run: (call) => {
+      const hasOwners = call.values.flag('owners');
+      const load = (lake: Lake, range: ArchivedRange): Promise<void> => loadUsage(lake, range, hasOwners);
+      return serveRange(call, { columns: 'figures', most: MOST_OF_USAGE, load });
+    },
+  },
+  /** Lists of traces, conversations and log records. */
+  'archived-traces': {
+    options: { ...OPTIONS, content: flagOption('Also load content') },
+    examples: [],
+    run: (call) =>
+      call.values.flag('content')
+        ? serveRange(call, { columns: 'all', most: MOST_WITH_CONTENT, load: loadTracesOf })
+        : serveRange(call, { columns: 'figures', most: MOST_OF_TRACES, load: loadTracesOf }),
+  },
+  'archived-metrics': {
+    options: OPTIONS,
+    examples: [],
+    run: (call) => {
+      const load = (lake: Lake, range: ArchivedRange): Promise<void> => loadRecords(lake, 'metric_points', range);
+      return serveRange(call, { columns: 'all', most: MOST_OF_METRICS, load });
+    },
+  },
 };
 
 interface RangeParts extends Pick<ArchivedWork, 'columns'> {

@@ -13,65 +13,63 @@ import { flagOption, textOption } from './options.ts';
 
 const DEFAULT_PROJECT = 'default';
 
-const keyCreate: Command = {
-  options: {
-    ...CONFIG_OPTIONS,
-    project: textOption('NAME', 'The project it belongs to', { short: 'p', default: DEFAULT_PROJECT }),
-    environment: textOption('NAME', 'The one environment it may write', { short: 'e', otherwise: 'all of them' }),
-    label: textOption('TEXT', 'A note about its use'),
-    json: flagOption('Print JSON'),
+export const commands: Readonly<Record<string, Command>> = {
+  create: {
+    options: {
+      ...CONFIG_OPTIONS,
+      project: textOption('NAME', 'The project it belongs to', { short: 'p', default: DEFAULT_PROJECT }),
+      environment: textOption('NAME', 'The one environment it may write', { short: 'e', otherwise: 'all of them' }),
+      label: textOption('TEXT', 'A note about its use'),
+      json: flagOption('Print JSON'),
+    },
+    examples: [
+      ['sluice key create --project shop', 'a key for every environment'],
+      ['sluice key create --project shop --environment production --label checkout', 'a key for one'],
+    ],
+    run: (call) =>
+      withDatabase(call, 'write', async (database, { config }) => {
+        const { values, terminal } = call;
+        const project = values.word('project');
+        const name = values.text('environment');
+        const environment = name === undefined ? null : normalizeEnvironment(name);
+        const key = await new Administration(database).createKey(project, environment, values.text('label') ?? null);
+        if (values.flag('json'))
+          terminal.print(JSON.stringify({ key: key.text, id: key.publicId, project, environment }, null, 2));
+        else {
+          terminal.print(key.text);
+          terminal.say(
+            `A key for project ${project}, ${environment === null ? 'all environments' : `environment ${environment}`}. It is not shown again.`,
+          );
+          const endpoint = findEndpoint(config);
+          if (endpoint !== null) terminal.say(['', ...sdkVariables(endpoint, key.text)].join('\n'));
+        }
+      }),
   },
-  examples: [
-    ['sluice key create --project shop', 'a key for every environment'],
-    ['sluice key create --project shop --environment production --label checkout', 'a key for one'],
-  ],
-  run: (call) =>
-    withDatabase(call, 'write', async (database, { config }) => {
-      const { values, terminal } = call;
-      const project = values.word('project');
-      const name = values.text('environment');
-      const environment = name === undefined ? null : normalizeEnvironment(name);
-      const key = await new Administration(database).createKey(project, environment, values.text('label') ?? null);
-      if (values.flag('json'))
-        terminal.print(JSON.stringify({ key: key.text, id: key.publicId, project, environment }, null, 2));
-      else {
-        terminal.print(key.text);
-        terminal.say(
-          `A key for project ${project}, ${environment === null ? 'all environments' : `environment ${environment}`}. It is not shown again.`,
-        );
-        const endpoint = findEndpoint(config);
-        if (endpoint !== null) terminal.say(['', ...sdkVariables(endpoint, key.text)].join('\n'));
-      }
-    }),
-};
-
-const keyList: Command = {
-  options: {
-    ...CONFIG_OPTIONS,
-    project: textOption('NAME', 'Only those of one project', { short: 'p' }),
-    json: flagOption('Print JSON'),
+  list: {
+    options: {
+      ...CONFIG_OPTIONS,
+      project: textOption('NAME', 'Only those of one project', { short: 'p' }),
+      json: flagOption('Print JSON'),
+    },
+    examples: [['sluice key list --project shop', 'the keys of one project']],
+    run: (call) =>
+      withDatabase(call, 'read', async (database) => {
+        const project = call.values.text('project') ?? null;
+        const keys = await new Administration(database).listKeys(project);
+        call.terminal.print(call.values.flag('json') ? JSON.stringify(keys, null, 2) : table(keys, project));
+      }),
   },
-  examples: [['sluice key list --project shop', 'the keys of one project']],
-  run: (call) =>
-    withDatabase(call, 'read', async (database) => {
-      const project = call.values.text('project') ?? null;
-      const keys = await new Administration(database).listKeys(project);
-      call.terminal.print(call.values.flag('json') ? JSON.stringify(keys, null, 2) : table(keys, project));
-    }),
+  revoke: {
+    options: CONFIG_OPTIONS,
+    examples: [['sluice key revoke 8fK2mQ0x', 'by its id, as in `sluice key list`']],
+    run: (call) =>
+      withDatabase(call, 'write', async (database) => {
+        const id = onlyWord(call, 'ID').replace(/^slc_/, '').slice(0, ID_LENGTH);
+        await new Administration(database).revokeKey(id);
+        call.terminal.print(`Revoked ${id}.`);
+      }),
+  },
 };
-
-const keyRevoke: Command = {
-  options: CONFIG_OPTIONS,
-  examples: [['sluice key revoke 8fK2mQ0x', 'by its id, as in `sluice key list`']],
-  run: (call) =>
-    withDatabase(call, 'write', async (database) => {
-      const id = onlyWord(call, 'ID').replace(/^slc_/, '').slice(0, ID_LENGTH);
-      await new Administration(database).revokeKey(id);
-      call.terminal.print(`Revoked ${id}.`);
-    }),
-};
-
-export const commands = { create: keyCreate, list: keyList, revoke: keyRevoke };
 
 /** Accepts a complete key as well, and takes its id. */
 const ID_LENGTH = 8;

@@ -23,91 +23,81 @@ const ERROR_WIDTH = 60;
 const JSON_OPTION = { json: flagOption('Print JSON') };
 const DESTINATION = textOption('NAME', 'The id of an exporter', { short: 'd' });
 
-const outboxList: Command = {
-  options: { ...CONFIG_OPTIONS, ...JSON_OPTION },
-  examples: [['sluice outbox list', 'list them']],
-  run: (call) =>
-    withDatabase(call, 'read', async (database) => {
-      const rows = await new OutboxInspection(database).destinations();
-      call.terminal.print(call.values.flag('json') ? asJson(rows) : destinationTable(rows, Date.now()));
-    }),
-};
-
-const outboxDead: Command = {
-  options: {
-    ...CONFIG_OPTIONS,
-    destination: DESTINATION,
-    limit: limitOption('The maximum number of lines', DEFAULT_LIMIT),
-    ...JSON_OPTION,
+export const commands: Readonly<Record<string, Command>> = {
+  list: {
+    options: { ...CONFIG_OPTIONS, ...JSON_OPTION },
+    examples: [['sluice outbox list', 'list them']],
+    run: (call) =>
+      withDatabase(call, 'read', async (database) => {
+        const rows = await new OutboxInspection(database).destinations();
+        call.terminal.print(call.values.flag('json') ? asJson(rows) : destinationTable(rows, Date.now()));
+      }),
   },
-  examples: [['sluice outbox dead --destination otlp_http', 'those of one exporter']],
-  run: async (call) => {
-    const limit = limitOf(call.values, HIGHEST_LIMIT);
-    return withDatabase(call, 'read', async (database) => {
-      const rows = await new OutboxInspection(database).deadLetters(call.values.text('destination') ?? null, limit);
-      call.terminal.print(call.values.flag('json') ? asJson(rows) : deadTable(rows, Date.now()));
-    });
+  dead: {
+    options: {
+      ...CONFIG_OPTIONS,
+      destination: DESTINATION,
+      limit: limitOption('The maximum number of lines', DEFAULT_LIMIT),
+      ...JSON_OPTION,
+    },
+    examples: [['sluice outbox dead --destination otlp_http', 'those of one exporter']],
+    run: async (call) => {
+      const limit = limitOf(call.values, HIGHEST_LIMIT);
+      return withDatabase(call, 'read', async (database) => {
+        const rows = await new OutboxInspection(database).deadLetters(call.values.text('destination') ?? null, limit);
+        call.terminal.print(call.values.flag('json') ? asJson(rows) : deadTable(rows, Date.now()));
+      });
+    },
   },
-};
-
-const outboxShow: Command = {
-  options: { ...CONFIG_OPTIONS, ...JSON_OPTION },
-  examples: [['sluice outbox show 4711', 'by its number, as in `sluice outbox dead`']],
-  run: (call) =>
-    withDatabase(call, 'read', async (database) => {
-      const sequence = sequenceOf(call);
-      const found = await new OutboxInspection(database).find(sequence);
-      if (found === null) throw unknown(sequence);
-      const { entry, body } = found;
-      const request: unknown = JSON.parse(requestAsJson(entry.signal, body).toString());
-      if (call.values.flag('json')) call.terminal.print(asJson({ ...entry, body: request }));
-      else call.terminal.print(`${describe(entry)}\n\n${asJson(request)}`);
-    }),
-};
-
-const outboxReplay: Command = {
-  options: { ...CONFIG_OPTIONS, destination: DESTINATION },
-  examples: [
-    ['sluice outbox replay 4711', 'one of them'],
-    ['sluice outbox replay --destination otlp_http', 'all of one exporter'],
-  ],
-  run: (call) =>
-    withDatabase(call, 'write', async (database) => {
-      const selection = selectionOf(call);
-      const count = await new OutboxInspection(database).replay(selection);
-      if (count === 0 && 'sequence' in selection)
-        throw new UserError(`there is no dead letter ${selection.sequence}`, 'See `sluice outbox dead`.');
-      call.terminal.print(`${plural(count, 'request')} will be sent again.`);
-    }),
-};
-
-const outboxDrop: Command = {
-  options: {
-    ...CONFIG_OPTIONS,
-    destination: DESTINATION,
-    waiting: flagOption('With --destination: waiting requests too, not only dead letters'),
+  show: {
+    options: { ...CONFIG_OPTIONS, ...JSON_OPTION },
+    examples: [['sluice outbox show 4711', 'by its number, as in `sluice outbox dead`']],
+    run: (call) =>
+      withDatabase(call, 'read', async (database) => {
+        const sequence = sequenceOf(call);
+        const found = await new OutboxInspection(database).find(sequence);
+        if (found === null) throw unknown(sequence);
+        const { entry, body } = found;
+        const request: unknown = JSON.parse(requestAsJson(entry.signal, body).toString());
+        if (call.values.flag('json')) call.terminal.print(asJson({ ...entry, body: request }));
+        else call.terminal.print(`${describe(entry)}\n\n${asJson(request)}`);
+      }),
   },
-  examples: [
-    ['sluice outbox drop 4711', 'one request, waiting or a dead letter'],
-    ['sluice outbox drop --destination otlp_http', 'all dead letters of one exporter'],
-    ['sluice outbox drop --destination otlp_http/old --waiting', 'all requests of one exporter'],
-  ],
-  run: (call) =>
-    withDatabase(call, 'write', async (database) => {
-      const selection = selectionOf(call);
-      const all = 'sequence' in selection || call.values.flag('waiting');
-      const count = await new OutboxInspection(database).drop(selection, all ? null : 'dead');
-      if (count === 0 && 'sequence' in selection) throw unknown(selection.sequence);
-      call.terminal.print(`${plural(count, 'request')} removed.`);
-    }),
-};
-
-export const commands = {
-  list: outboxList,
-  dead: outboxDead,
-  show: outboxShow,
-  replay: outboxReplay,
-  drop: outboxDrop,
+  replay: {
+    options: { ...CONFIG_OPTIONS, destination: DESTINATION },
+    examples: [
+      ['sluice outbox replay 4711', 'one of them'],
+      ['sluice outbox replay --destination otlp_http', 'all of one exporter'],
+    ],
+    run: (call) =>
+      withDatabase(call, 'write', async (database) => {
+        const selection = selectionOf(call);
+        const count = await new OutboxInspection(database).replay(selection);
+        if (count === 0 && 'sequence' in selection)
+          throw new UserError(`there is no dead letter ${selection.sequence}`, 'See `sluice outbox dead`.');
+        call.terminal.print(`${plural(count, 'request')} will be sent again.`);
+      }),
+  },
+  drop: {
+    options: {
+      ...CONFIG_OPTIONS,
+      destination: DESTINATION,
+      waiting: flagOption('With --destination: waiting requests too, not only dead letters'),
+    },
+    examples: [
+      ['sluice outbox drop 4711', 'one request, waiting or a dead letter'],
+      ['sluice outbox drop --destination otlp_http', 'all dead letters of one exporter'],
+      ['sluice outbox drop --destination otlp_http/old --waiting', 'all requests of one exporter'],
+    ],
+    run: (call) =>
+      withDatabase(call, 'write', async (database) => {
+        const selection = selectionOf(call);
+        const all = 'sequence' in selection || call.values.flag('waiting');
+        const count = await new OutboxInspection(database).drop(selection, all ? null : 'dead');
+        if (count === 0 && 'sequence' in selection) throw unknown(selection.sequence);
+        call.terminal.print(`${plural(count, 'request')} removed.`);
+      }),
+  },
 };
 
 function selectionOf(call: Call): Selection {

@@ -12,32 +12,31 @@ import { flagOption } from './options.ts';
 
 const DAY_LENGTH = 10;
 
-const personList: Command = {
-  options: { ...CONFIG_OPTIONS, json: flagOption('Print JSON') },
-  examples: [['sluice person list', 'list them']],
-  run: (call) =>
-    withDatabase(call, 'read', async (database) => {
-      const people = await new PostgresPeople(database).list();
-      call.terminal.print(call.values.flag('json') ? JSON.stringify(people, null, 2) : table(people));
-    }),
+export const commands: Readonly<Record<string, Command>> = {
+  list: {
+    options: { ...CONFIG_OPTIONS, json: flagOption('Print JSON') },
+    examples: [['sluice person list', 'list them']],
+    run: (call) =>
+      withDatabase(call, 'read', async (database) => {
+        const people = await new PostgresPeople(database).list();
+        call.terminal.print(call.values.flag('json') ? JSON.stringify(people, null, 2) : table(people));
+      }),
+  },
+  remove: {
+    description: 'Removes a person and ends their sessions. Read tokens that they made stay.',
+    options: CONFIG_OPTIONS,
+    examples: [['sluice person remove ada', 'remove one']],
+    run: (call) =>
+      withDatabase(call, 'write', async (database) => {
+        const people = new PostgresPeople(database);
+        const name = onlyWord(call, 'NAME');
+        const person = await people.findByName(name);
+        if (person === null) throw new UserError(`there is no person "${name}"`, 'See `sluice person list`.');
+        await people.remove(person.id, COMMAND_LINE);
+        call.terminal.print(`Removed ${name}.`);
+      }),
+  },
 };
-
-const personRemove: Command = {
-  description: 'Removes a person and ends their sessions. Read tokens that they made stay.',
-  options: CONFIG_OPTIONS,
-  examples: [['sluice person remove ada', 'remove one']],
-  run: (call) =>
-    withDatabase(call, 'write', async (database) => {
-      const people = new PostgresPeople(database);
-      const name = onlyWord(call, 'NAME');
-      const person = await people.findByName(name);
-      if (person === null) throw new UserError(`there is no person "${name}"`, 'See `sluice person list`.');
-      await people.remove(person.id, COMMAND_LINE);
-      call.terminal.print(`Removed ${name}.`);
-    }),
-};
-
-export const commands = { list: personList, remove: personRemove };
 
 function table(people: readonly PersonRow[]): string {
   if (people.length === 0) return 'There are no people yet. Make a link for the first one with: sluice console';

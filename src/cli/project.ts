@@ -14,45 +14,43 @@ const PLAN_OPTIONS = {
   'monthly-spans': textOption('N', 'Spans a month on the free plan'),
 };
 
-const projectCreate: Command = {
-  options: { ...CONFIG_OPTIONS, ...PLAN_OPTIONS },
-  examples: [
-    ['sluice project create shop', 'a project without a quota'],
-    ['sluice project create trial --plan free --monthly-spans 100000', 'one with a monthly quota'],
-  ],
-  run: (call) =>
-    withDatabase(call, 'write', async (database) => {
-      const name = onlyWord(call, 'NAME');
-      await new Administration(database).createProject(name, ...planOf(call));
-      call.terminal.print(`Created the project ${name}. Next: sluice key create --project ${name}`);
-    }),
+export const commands: Readonly<Record<string, Command>> = {
+  create: {
+    options: { ...CONFIG_OPTIONS, ...PLAN_OPTIONS },
+    examples: [
+      ['sluice project create shop', 'a project without a quota'],
+      ['sluice project create trial --plan free --monthly-spans 100000', 'one with a monthly quota'],
+    ],
+    run: (call) =>
+      withDatabase(call, 'write', async (database) => {
+        const name = onlyWord(call, 'NAME');
+        await new Administration(database).createProject(name, ...planOf(call));
+        call.terminal.print(`Created the project ${name}. Next: sluice key create --project ${name}`);
+      }),
+  },
+  'set-plan': {
+    options: { ...CONFIG_OPTIONS, ...PLAN_OPTIONS },
+    examples: [['sluice project set-plan trial --plan paid', 'lift the quota']],
+    run: (call) =>
+      withDatabase(call, 'write', async (database) => {
+        const name = onlyWord(call, 'NAME');
+        const [plan, monthlySpans] = planOf(call);
+        await new Administration(database).setPlan(name, plan, monthlySpans);
+        call.terminal.print(
+          `${name} is on the ${plan} plan now${monthlySpans === null ? '' : `, ${plural(monthlySpans, 'span')} a month`}.`,
+        );
+      }),
+  },
+  list: {
+    options: { ...CONFIG_OPTIONS, json: flagOption('Print JSON') },
+    examples: [['sluice project list', 'list them']],
+    run: (call) =>
+      withDatabase(call, 'read', async (database) => {
+        const projects = await new Administration(database).listProjects();
+        call.terminal.print(call.values.flag('json') ? JSON.stringify(projects, null, 2) : table(projects));
+      }),
+  },
 };
-
-const projectSetPlan: Command = {
-  options: { ...CONFIG_OPTIONS, ...PLAN_OPTIONS },
-  examples: [['sluice project set-plan trial --plan paid', 'lift the quota']],
-  run: (call) =>
-    withDatabase(call, 'write', async (database) => {
-      const name = onlyWord(call, 'NAME');
-      const [plan, monthlySpans] = planOf(call);
-      await new Administration(database).setPlan(name, plan, monthlySpans);
-      call.terminal.print(
-        `${name} is on the ${plan} plan now${monthlySpans === null ? '' : `, ${plural(monthlySpans, 'span')} a month`}.`,
-      );
-    }),
-};
-
-const projectList: Command = {
-  options: { ...CONFIG_OPTIONS, json: flagOption('Print JSON') },
-  examples: [['sluice project list', 'list them']],
-  run: (call) =>
-    withDatabase(call, 'read', async (database) => {
-      const projects = await new Administration(database).listProjects();
-      call.terminal.print(call.values.flag('json') ? JSON.stringify(projects, null, 2) : table(projects));
-    }),
-};
-
-export const commands = { create: projectCreate, list: projectList, 'set-plan': projectSetPlan };
 
 function table(projects: readonly ProjectRow[]): string {
   if (projects.length === 0) return 'There are no projects yet. Create one with: sluice project create <NAME>';

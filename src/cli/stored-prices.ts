@@ -25,69 +25,67 @@ const PROJECT = {
   project: textOption('NAME', 'The project that it applies to', { short: 'p', otherwise: 'every project' }),
 };
 
-const pricesSet: Command = {
-  description:
-    'Stored prices win over those of the configuration. The price stored last wins, and prices of a project win over those for every\nproject. Daemons use it from the next request. A complete entry with periods, tiers or windows comes from a file in the form of\npricing.overrides.',
-  options: {
-    ...CONFIG_OPTIONS,
-    ...PROJECT,
-    model: textOption('NAME', 'The model, as telemetry names it'),
-    provider: textOption('NAME', 'The provider, as telemetry names it', { otherwise: 'any' }),
-    rates: textOption('LIST', 'USD per million tokens, such as input=2.50,output=10,cache_read=1.25'),
-    from: textOption('TIME', 'The first time at which it applies', { otherwise: 'always' }),
-    file: textOption('FILE', 'A YAML file with an entry, or a list of them, instead'),
+export const commands: Readonly<Record<string, Command>> = {
+  set: {
+    description:
+      'Stored prices win over those of the configuration. The price stored last wins, and prices of a project win over those for every\nproject. Daemons use it from the next request. A complete entry with periods, tiers or windows comes from a file in the form of\npricing.overrides.',
+    options: {
+      ...CONFIG_OPTIONS,
+      ...PROJECT,
+      model: textOption('NAME', 'The model, as telemetry names it'),
+      provider: textOption('NAME', 'The provider, as telemetry names it', { otherwise: 'any' }),
+      rates: textOption('LIST', 'USD per million tokens, such as input=2.50,output=10,cache_read=1.25'),
+      from: textOption('TIME', 'The first time at which it applies', { otherwise: 'always' }),
+      file: textOption('FILE', 'A YAML file with an entry, or a list of them, instead'),
+    },
+    examples: [
+      ['sluice prices set our-model --model my-llama --rates input=0.20,output=0.60', 'for every project'],
+      ['sluice prices set --file prices.yaml --project shop', 'entries of a file, for one project'],
+    ],
+    run: (call) =>
+      withDatabase(call, 'write', async (database, { config }) => {
+        const project = call.values.text('project') ?? null;
+        const book = await loadBook(call, pricingOptionsOf(config));
+        const entries = (await entriesOf(call)).map(checked);
+        book.withStored(entries, (entry, { path, message }) => {
+          throw new UserError(`the price "${entry.id}" is invalid: ${path} ${message}`, 'Nothing was stored.');
+        });
+        // The first entry of a list has precedence, and the price stored last has precedence.
+        for (const entry of entries.toReversed()) await storePrice(database, { id: entry.id, project, entry });
+        for (const { id } of entries) call.terminal.print(`Stored the price ${id} for ${project ?? 'every project'}.`);
+      }),
   },
-  examples: [
-    ['sluice prices set our-model --model my-llama --rates input=0.20,output=0.60', 'for every project'],
-    ['sluice prices set --file prices.yaml --project shop', 'entries of a file, for one project'],
-  ],
-  run: (call) =>
-    withDatabase(call, 'write', async (database, { config }) => {
-      const project = call.values.text('project') ?? null;
-      const book = await loadBook(call, pricingOptionsOf(config));
-      const entries = (await entriesOf(call)).map(checked);
-      book.withStored(entries, (entry, { path, message }) => {
-        throw new UserError(`the price "${entry.id}" is invalid: ${path} ${message}`, 'Nothing was stored.');
-      });
-      // The first entry of a list has precedence, and the price stored last has precedence.
-      for (const entry of entries.toReversed()) await storePrice(database, { id: entry.id, project, entry });
-      for (const { id } of entries) call.terminal.print(`Stored the price ${id} for ${project ?? 'every project'}.`);
-    }),
-};
-
-const pricesList: Command = {
-  options: {
-    ...CONFIG_OPTIONS,
-    project: textOption('NAME', 'Only those that apply to one project', { short: 'p' }),
-    json: flagOption('Print JSON'),
+  list: {
+    options: {
+      ...CONFIG_OPTIONS,
+      project: textOption('NAME', 'Only those that apply to one project', { short: 'p' }),
+      json: flagOption('Print JSON'),
+    },
+    examples: [['sluice prices list', 'list them']],
+    run: (call) =>
+      withDatabase(call, 'read', async (database) => {
+        const project = call.values.text('project') ?? null;
+        const prices = (await listPrices(database, project)).toSorted(ownFirst);
+        call.terminal.print(call.values.flag('json') ? asJson(prices) : table(prices));
+      }),
   },
-  examples: [['sluice prices list', 'list them']],
-  run: (call) =>
-    withDatabase(call, 'read', async (database) => {
-      const project = call.values.text('project') ?? null;
-      const prices = (await listPrices(database, project)).toSorted(ownFirst);
-      call.terminal.print(call.values.flag('json') ? asJson(prices) : table(prices));
-    }),
+  remove: {
+    options: { ...CONFIG_OPTIONS, ...PROJECT },
+    examples: [['sluice prices remove our-model', 'the price lists apply again']],
+    run: (call) =>
+      withDatabase(call, 'write', async (database) => {
+        const [id] = call.words;
+        if (id === undefined) throw new UsageError('ID is missing');
+        const project = call.values.text('project') ?? null;
+        if (!(await removePrice(database, id, project)))
+          throw new UserError(
+            `no price "${id}" is stored for ${project === null ? 'every project' : `the project "${project}"`}`,
+            'See `sluice prices list`; --project names the project it was stored for.',
+          );
+        call.terminal.print(`Removed the price ${id}.`);
+      }),
+  },
 };
-
-const pricesRemove: Command = {
-  options: { ...CONFIG_OPTIONS, ...PROJECT },
-  examples: [['sluice prices remove our-model', 'the price lists apply again']],
-  run: (call) =>
-    withDatabase(call, 'write', async (database) => {
-      const [id] = call.words;
-      if (id === undefined) throw new UsageError('ID is missing');
-      const project = call.values.text('project') ?? null;
-      if (!(await removePrice(database, id, project)))
-        throw new UserError(
-          `no price "${id}" is stored for ${project === null ? 'every project' : `the project "${project}"`}`,
-          'See `sluice prices list`; --project names the project it was stored for.',
-        );
-      call.terminal.print(`Removed the price ${id}.`);
-    }),
-};
-
-export const commands = { set: pricesSet, list: pricesList, remove: pricesRemove };
 
 /** The entries to store, unchecked: from a file, or from the options. */
 async function entriesOf(call: Call): Promise<readonly unknown[]> {
