@@ -19,7 +19,7 @@ import { audited, type Change, COMMAND_LINE, writeAudit } from './audit.ts';
 import { requestErasure } from './removal/archived.ts';
 import { removeTrace } from './removal/trace.ts';
 import { removeUnsent } from './removal/unsent.ts';
-import { sqlstateOf } from './sqlstate.ts';
+import { FOREIGN_KEY_VIOLATION, saying, UNIQUE_VIOLATION } from './sqlstate.ts';
 
 /** Projects that only keys of the configuration name have counters, but no row until they are created. */
 const LIST_PROJECTS = `
@@ -73,17 +73,13 @@ export class Administration implements ProjectAdministration {
       );
     }
     checkPlan(plan, monthlySpans);
-    try {
-      await this.#change({
-        ...{ action: 'project.create', project: name, target: name, details: { plan, monthly_spans: monthlySpans } },
-        text: 'INSERT INTO sluice.projects (name, plan, monthly_spans) VALUES ($1, $2, $3)',
-        values: [name, plan, monthlySpans],
-      });
-    } catch (error) {
-      if (sqlstateOf(error) === '23505')
-        throw new UserError(`the project "${name}" exists already`, 'See `sluice project list`.', 'exists');
-      throw error;
-    }
+    const exists = (): UserError =>
+      new UserError(`the project "${name}" exists already`, 'See `sluice project list`.', 'exists');
+    await this.#change({
+      ...{ action: 'project.create', project: name, target: name, details: { plan, monthly_spans: monthlySpans } },
+      text: 'INSERT INTO sluice.projects (name, plan, monthly_spans) VALUES ($1, $2, $3)',
+      values: [name, plan, monthlySpans],
+    }).catch(saying(UNIQUE_VIOLATION, exists));
   }
 
   /**
@@ -133,16 +129,11 @@ export class Administration implements ProjectAdministration {
     if (label !== null) checkName(label, 'the label of a key');
     const scope = environment === null ? null : environmentOf(environment);
     const key = createApiKey();
-    try {
-      await this.#change({
-        ...{ action: 'key.create', project, target: key.publicId, details: { environment: scope, label } },
-        text: 'INSERT INTO sluice.api_keys (public_id, project, environment, hash, label) VALUES ($1, $2, $3, $4, $5)',
-        values: [key.publicId, project, scope, key.hash, label],
-      });
-    } catch (error) {
-      if (sqlstateOf(error) === '23503') throw unknownProject(project);
-      throw error;
-    }
+    await this.#change({
+      ...{ action: 'key.create', project, target: key.publicId, details: { environment: scope, label } },
+      text: 'INSERT INTO sluice.api_keys (public_id, project, environment, hash, label) VALUES ($1, $2, $3, $4, $5)',
+      values: [key.publicId, project, scope, key.hash, label],
+    }).catch(saying(FOREIGN_KEY_VIOLATION, () => unknownProject(project)));
     return { text: key.text, publicId: key.publicId };
   }
 
@@ -181,17 +172,12 @@ export class Administration implements ProjectAdministration {
   async setEnvironment(project: string, environment: string, captureContent: boolean | null): Promise<void> {
     const name = environmentOf(environment);
     const settings = captureContent === null ? {} : { capture_content: captureContent };
-    try {
-      await this.#change({
-        ...{ action: 'environment.set', project, target: name, details: settings },
-        beside: OTHER_SPELLINGS,
-        text: SET_ENVIRONMENT,
-        values: [project, name, JSON.stringify(settings)],
-      });
-    } catch (error) {
-      if (sqlstateOf(error) === '23503') throw unknownProject(project);
-      throw error;
-    }
+    await this.#change({
+      ...{ action: 'environment.set', project, target: name, details: settings },
+      beside: OTHER_SPELLINGS,
+      text: SET_ENVIRONMENT,
+      values: [project, name, JSON.stringify(settings)],
+    }).catch(saying(FOREIGN_KEY_VIOLATION, () => unknownProject(project)));
   }
 
   async listEnvironments(project: string | null): Promise<readonly EnvironmentRow[]> {

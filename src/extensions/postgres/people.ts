@@ -18,7 +18,7 @@ import type {
 import type { PostgresDatabase } from '../../component/capabilities/postgres.ts';
 import { UserError } from '../../errors.ts';
 import { audited, type Change } from './audit.ts';
-import { sqlstateOf } from './sqlstate.ts';
+import { FOREIGN_KEY_VIOLATION, saying, UNIQUE_VIOLATION } from './sqlstate.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -28,8 +28,6 @@ const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._@+-]{0,99}$/u;
 const PERSON = 'p.id, p.name, p.role, p.projects, p.sees_content';
 /** The time of the last use is stored at most once in this time. */
 const SEEN_MS = 60_000;
-const UNIQUE_VIOLATION = '23505';
-const FOREIGN_KEY_VIOLATION = '23503';
 
 const LIST = `
   SELECT ${PERSON}, p.created_at, (SELECT max(seen_at) FROM sluice.console_sessions s WHERE s.person = p.id) AS seen_at,
@@ -91,16 +89,12 @@ export class PostgresPeople implements People {
     const projects = admin ? null : (draft.projects ?? null);
     const seesContent = admin || draft.seesContent !== false;
     const id = randomBytes(ID_BYTES).toString('base64url');
-    try {
-      await this.#change(by, {
-        ...{ action: 'person.create', project: null, target: draft.name, details: { id, role, projects, seesContent } },
-        text: 'INSERT INTO sluice.people (id, name, role, projects, sees_content) VALUES ($1, $2, $3, $4, $5)',
-        values: [id, draft.name, role, projects, seesContent],
-      });
-    } catch (error) {
-      if (sqlstateOf(error) !== UNIQUE_VIOLATION) throw error;
-      throw new UserError(`a person called "${draft.name}" exists already`, null, 'exists');
-    }
+    const exists = (): UserError => new UserError(`a person called "${draft.name}" exists already`, null, 'exists');
+    await this.#change(by, {
+      ...{ action: 'person.create', project: null, target: draft.name, details: { id, role, projects, seesContent } },
+      text: 'INSERT INTO sluice.people (id, name, role, projects, sees_content) VALUES ($1, $2, $3, $4, $5)',
+      values: [id, draft.name, role, projects, seesContent],
+    }).catch(saying(UNIQUE_VIOLATION, exists));
     return { id, name: draft.name, role, projects, seesContent };
   }
 
@@ -188,18 +182,13 @@ export class PostgresPeople implements People {
     by: Actor,
   ): Promise<void> {
     const details = { label, sees_content: seesContent, expires_at: expiresAt };
-    try {
-      await this.#change(by, {
-        ...{ action: 'token.create', project, target: publicId, details },
-        text: `INSERT INTO sluice.read_tokens (public_id, project, hash, label, sees_content, expires_at, created_by, creator)
-          VALUES ($1, $2, $3, $4, $5, $6, (SELECT id FROM sluice.people WHERE id = $7), $8)`,
-        values: [publicId, project, hash, label, seesContent, expiresAt, by.id, by.name],
-      });
-    } catch (error) {
-      if (sqlstateOf(error) === FOREIGN_KEY_VIOLATION)
-        throw new UserError(`there is no project "${project}"`, null, 'unknown');
-      throw error;
-    }
+    const unknown = (): UserError => new UserError(`there is no project "${project}"`, null, 'unknown');
+    await this.#change(by, {
+      ...{ action: 'token.create', project, target: publicId, details },
+      text: `INSERT INTO sluice.read_tokens (public_id, project, hash, label, sees_content, expires_at, created_by, creator)
+        VALUES ($1, $2, $3, $4, $5, $6, (SELECT id FROM sluice.people WHERE id = $7), $8)`,
+      values: [publicId, project, hash, label, seesContent, expiresAt, by.id, by.name],
+    }).catch(saying(FOREIGN_KEY_VIOLATION, unknown));
   }
 
   async findToken(publicId: string): Promise<StoredReadToken | null> {

@@ -18,7 +18,8 @@ export const QUERY_CANCELED = '57014';
 /** A row for the default partition while its day's partition is created. The next attempt uses the new partition. */
 const PARTITION_CHANGED = '23514';
 const RETRY = new Set(['40001', '40P01', LOCK_TIMEOUT, QUERY_CANCELED, PARTITION_CHANGED]);
-const DUPLICATE = '23505';
+export const UNIQUE_VIOLATION = '23505';
+export const FOREIGN_KEY_VIOLATION = '23503';
 const CONSTRAINT_CLASS = '23';
 /** Data exception, program limit. */
 const DATA_CLASSES = new Set(['22', '54']);
@@ -29,11 +30,18 @@ export function sqlstateOf(error: unknown): string | null {
   return typeof code === 'string' && /^[0-9A-DF-Z][0-9A-Z]{4}$/.test(code) ? code : null;
 }
 
+/** For `catch`: an error of this state is thrown in other words. */
+export const saying =
+  (state: string, words: () => Error) =>
+  (error: unknown): never => {
+    throw sqlstateOf(error) === state ? words() : error;
+  };
+
 export function meaningOf(error: unknown): Meaning {
   const state = sqlstateOf(error);
   if (state === null) return 'unavailable';
   if (RETRY.has(state)) return 'retry';
-  if (state === DUPLICATE) return 'duplicate';
+  if (state === UNIQUE_VIOLATION) return 'duplicate';
   if (state.startsWith(CONSTRAINT_CLASS)) return 'constraint';
   return DATA_CLASSES.has(state.slice(0, 2)) ? 'data' : 'unavailable';
 }
