@@ -3,6 +3,7 @@
  * request from the tables, so dropped attributes are not sent. The request waits in the outbox of the database, in the
  * transaction of the other writes, and the acknowledgement does not wait for the remote.
  */
+import { setTimeout as after } from 'node:timers/promises';
 import type { Host } from '../../component/component.ts';
 import { defineExporter, type Exporter, type Rows } from '../../component/exporter.ts';
 import type { TransactionHandle } from '../../component/capabilities/ledger.ts';
@@ -13,7 +14,7 @@ import type { Steps } from '../../pdata/steps.ts';
 import { ChunkPool } from '../../pdata/chunk-pool.ts';
 import { encodeInSteps } from '../../pdata/encode-rows.ts';
 import { Delivery } from './delivery.ts';
-import { DeliveryMetrics } from './delivery-metrics.ts';
+import { type DeliveryMetrics, deliveryMetrics } from './delivery-metrics.ts';
 import { endpointFaults, OTLP_HTTP_SCHEMA, type OtlpHttpOptions } from './options.ts';
 import { Sender } from './sender.ts';
 
@@ -37,7 +38,7 @@ class OtlpHttpExporter implements Exporter {
   constructor(options: OtlpHttpOptions, host: Host) {
     this.#options = options;
     this.#host = host;
-    this.#metrics = new DeliveryMetrics(host.meter, host.id);
+    this.#metrics = deliveryMetrics(host.meter, host.id);
     this.#sender = new Sender(options, () => host.now());
   }
 
@@ -122,18 +123,8 @@ class OtlpHttpExporter implements Exporter {
   }
 }
 
-function pause(ms: number, wake: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (wake.aborted) return resolve();
-    const end = (): void => {
-      clearTimeout(timer);
-      wake.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    wake.addEventListener('abort', end, { once: true });
-  });
-}
+const pause = (ms: number, wake: AbortSignal): Promise<void> =>
+  after(ms, undefined, { signal: wake }).catch(() => undefined);
 
 export const otlpHttpExporter = defineExporter<OtlpHttpOptions>({
   type: 'otlp_http',
