@@ -6,6 +6,7 @@
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Query } from '../component/capabilities/postgres.ts';
+import { inTransaction } from '../component/in-transaction.ts';
 import { UserError } from '../errors.ts';
 import { DamagedFile, fetchPublished, readFile, requireEqual } from './archived-file.ts';
 import { type Duck, quoted } from './duckdb.ts';
@@ -50,6 +51,8 @@ export interface ArchivedFile {
   readonly bytes: number;
 }
 
+const ONE_SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ';
+
 /** Null when all records of the day are in files already. */
 export async function archiveDay(work: Work, day: OpenDay): Promise<ArchivedFile | null> {
   const { query } = work.session;
@@ -57,15 +60,7 @@ export async function archiveDay(work: Work, day: OpenDay): Promise<ArchivedFile
   const job = await plan(query, day, 'tables');
   work.report('seal', day, 0);
   await seal(query, day);
-  await query('BEGIN ISOLATION LEVEL REPEATABLE READ');
-  let file: ArchivedFile | null;
-  try {
-    file = await archiveRecords(work, day, job);
-    await query('COMMIT');
-  } catch (error) {
-    await query('ROLLBACK').catch(() => undefined);
-    throw error;
-  }
+  const file = await inTransaction(query, () => archiveRecords(work, day, job), ONE_SNAPSHOT);
   await sealWhole(query, day);
   return file;
 }

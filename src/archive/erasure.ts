@@ -8,6 +8,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { IS_OF_TABLES } from '../component/archived-day.ts';
 import type { Query } from '../component/capabilities/postgres.ts';
+import { inTransaction } from '../component/in-transaction.ts';
 import { removeLeftOver, storeFile, type Work } from './archive-day.ts';
 import { fetchPublished } from './archived-file.ts';
 import { type Job, keyOf, plan, type PublishedJob, publishedJobs, recordFile } from './lake-jobs.ts';
@@ -89,16 +90,13 @@ async function eraseIn(work: Work, file: File, condition: string): Promise<numbe
     } else {
       const next = await plan(query, file, job);
       const stored = await storeFile(work, { day: { table, day }, job: next, staging, wanted });
-      await query('BEGIN');
-      await recordFile(query, { job: next, figures: wanted.figures, ...stored });
-      await query("UPDATE sluice.lake_jobs SET state = 'removed' WHERE id = $1", [job.id]);
-      await query('COMMIT');
+      await inTransaction(query, async () => {
+        await recordFile(query, { job: next, figures: wanted.figures, ...stored });
+        await query("UPDATE sluice.lake_jobs SET state = 'removed' WHERE id = $1", [job.id]);
+      });
     }
     await deleteRemoved(work);
     return records;
-  } catch (error) {
-    await work.session.query('ROLLBACK').catch(() => undefined);
-    throw error;
   } finally {
     await rm(path, { force: true });
   }

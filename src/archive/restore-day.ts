@@ -11,6 +11,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isSealed } from '../component/archived-day.ts';
 import type { Query } from '../component/capabilities/postgres.ts';
+import { inTransaction } from '../component/in-transaction.ts';
 import { unlessDropped } from '../component/dropped-partition.ts';
 import { UserError } from '../errors.ts';
 import { archiveDay, type Work } from './archive-day.ts';
@@ -89,22 +90,16 @@ export async function restoreTable(
  * Keeps a partition that has all records of the day, and returns their number; null when there is no such partition.
  * Its lock lasts until the day is kept, so retention cannot drop it in between.
  */
-async function keepComplete(
+const keepComplete = (
   query: Query,
   table: LakeTable,
   { day, untilMs, name }: { readonly day: string; readonly untilMs: number; readonly name: string },
-): Promise<number | null> {
-  await query('BEGIN');
-  try {
+): Promise<number | null> =>
+  inTransaction(query, async () => {
     const stored = await countComplete(query, { table, day }, name);
     if (stored !== null) await keep(query, table, { day, untilMs });
-    await query('COMMIT');
     return stored;
-  } catch (error) {
-    await query('ROLLBACK').catch(() => undefined);
-    throw error;
-  }
-}
+  });
 
 /** Late records, which are in PostgreSQL only. */
 async function archiveRest(work: Work, table: LakeTable, day: string): Promise<void> {
@@ -130,20 +125,19 @@ async function restore(work: RestoreWork, table: LakeTable, restoration: Restora
   const sources = [`${table.signal}_default`, ...(former === null ? [] : [former])];
   await refuseLargeDefault(query, table);
   const filling = { table, day, name: former === null ? statements.name : `${former}_restored`, sources };
-  await query('BEGIN');
   try {
-    await query(`SELECT ${statements.lock}`);
-    await requireMissing(query, filling);
-    await query(statements.create(filling.name));
-    for (const job of jobs) await copyFile(work, { ...filling, job });
-    await requireFigures(query, { ...filling, jobs });
-    if (hasKey(table)) await moveRecords(query, filling);
-    await claimTraces(query, table, filling.name);
-    await attach(query, filling, { former, statements });
-    await keep(query, table, restoration);
-    await query('COMMIT');
+    await inTransaction(query, async () => {
+      await query(`SELECT ${statements.lock}`);
+      await requireMissing(query, filling);
+      await query(statements.create(filling.name));
+      for (const job of jobs) await copyFile(work, { ...filling, job });
+      await requireFigures(query, { ...filling, jobs });
+      if (hasKey(table)) await moveRecords(query, filling);
+      await claimTraces(query, table, filling.name);
+      await attach(query, filling, { former, statements });
+      await keep(query, table, restoration);
+    });
   } catch (error) {
-    await query('ROLLBACK').catch(() => undefined);
     if (error instanceof Hindered) return null;
     throw error;
   }

@@ -1,6 +1,7 @@
 /** The state of compaction in PostgreSQL: which parts become files together, and which are published. */
 import { IS_OF_TABLES } from '../../component/archived-day.ts';
 import type { Query } from '../../component/capabilities/postgres.ts';
+import { inTransaction } from '../../component/in-transaction.ts';
 import { type Publication, recordFile } from '../lake-jobs.ts';
 import type { LakeSignal } from '../lake-table.ts';
 
@@ -112,9 +113,8 @@ export const partOfRow = (row: Readonly<Record<string, unknown>>): Part => ({
 });
 
 /** All files of a compaction are recorded at once, so that its parts are either all published or all not. */
-export async function publishAll(query: Query, { id }: Compaction, files: readonly Publication[]): Promise<void> {
-  await query('BEGIN');
-  try {
+export const publishAll = (query: Query, { id }: Compaction, files: readonly Publication[]): Promise<void> =>
+  inTransaction(query, async () => {
     for (const file of files) await recordFile(query, file);
     await query(
       `UPDATE sluice.lake_jobs SET in_tables = (SELECT bool_and(in_tables) FROM sluice.parts WHERE compaction = $1)
@@ -126,12 +126,7 @@ export async function publishAll(query: Query, { id }: Compaction, files: readon
       [id],
     );
     if (rowCount !== 1) throw new Error(`the compaction ${id} is not planned any more`);
-    await query('COMMIT');
-  } catch (error) {
-    await query('ROLLBACK').catch(() => undefined);
-    throw error;
-  }
-}
+  });
 
 /** Removes the parts that were published this long ago. Returns their number. */
 export async function removePublishedParts(query: Query, keptMs: number): Promise<number> {
