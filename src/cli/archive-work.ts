@@ -13,8 +13,9 @@ import type { Database } from '../extensions/postgres/database.ts';
 import { copyIn, copyOut } from '../extensions/postgres/transfer/copy.ts';
 import type { Call } from './command.ts';
 import { fileFault } from './file-fault.ts';
-import { formatBytes, formatCount } from './view/format.ts';
+import { formatBytes, formatCount, plural } from './view/format.ts';
 import { progressLines } from './view/progress.ts';
+import { asJson } from './view/screen-text.ts';
 
 /** Temporary folders: this and the process id. */
 const FOLDER = 'sluice-archive-';
@@ -83,6 +84,30 @@ export function noteExpired({ terminal }: Pick<Call, 'terminal'>, { session }: P
     await writeAudit(session.query, COMMAND_LINE, change);
     terminal.say(`${key}: removed, ${formatCount(records)} records, ${formatBytes(bytes)}`);
   };
+}
+
+/** Says each file when it is written. */
+export async function sayWritten({ terminal }: Pick<Call, 'terminal'>, files: AsyncIterable<ArchivedFile>) {
+  const written: ArchivedFile[] = [];
+  for await (const file of files) {
+    written.push(file);
+    terminal.say(`${file.key}: ${formatCount(file.records)} records, ${formatBytes(file.bytes)}`);
+  }
+  return written;
+}
+
+/** `none`: the sentence for no files. */
+export function printWritten(
+  { values, terminal }: Call,
+  files: readonly ArchivedFile[],
+  { verb, none }: { readonly verb: string; readonly none: string },
+): void {
+  const records = files.reduce((sum, file) => sum + file.records, 0);
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  if (values.flag('json')) terminal.print(asJson(files));
+  else if (files.length === 0) terminal.print(none);
+  else
+    terminal.print(`${verb} ${plural(records, 'record')} in ${plural(files.length, 'file')}: ${formatBytes(bytes)}.`);
 }
 
 /** A temporary folder. A later run removes it when this process was killed. */

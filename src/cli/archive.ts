@@ -1,18 +1,18 @@
 /** `sluice archive`: days that have ended as Parquet files in a folder or bucket. */
 import { archive, planned, type PlannedFile, requireOrigin } from '../archive/archive.ts';
-import type { ArchivedFile, Session } from '../archive/archive-day.ts';
+import type { Session } from '../archive/archive-day.ts';
 import { requireKnownFiles, unknownFiles } from '../archive/unknown-files.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import type { Config } from '../config/config.ts';
 import { DEFAULT_MEMORY_BYTES, findArchiveOptions, openPlace } from './archive-place.ts';
 import { durationOf, memoryOf, WORK_OPTIONS } from './archive-options.ts';
-import { noteExpired, withArchiveSession, withArchiveWork } from './archive-work.ts';
+import { noteExpired, printWritten, sayWritten, withArchiveSession, withArchiveWork } from './archive-work.ts';
 import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { withDatabase } from './database.ts';
 import { flagOption, textOption, UsageError } from './options.ts';
 import { layOut } from './terminal.ts';
-import { formatBytes, formatCount, plural, UNKNOWN } from './view/format.ts';
+import { formatBytes, formatCount, UNKNOWN } from './view/format.ts';
 import { asJson } from './view/screen-text.ts';
 
 /** Where neither the command nor the configuration says otherwise. */
@@ -109,23 +109,9 @@ function planTable(files: readonly PlannedFile[]): string {
 }
 
 async function run(call: Call, { olderThanMs, keepMs, ...place }: Choice): Promise<void> {
-  const { values, terminal } = call;
-  const files = await withArchiveWork(call, place, async (work) => {
-    const made: ArchivedFile[] = [];
-    const selection = { olderThanMs, keepMs, adopts: values.flag('adopt') };
-    for await (const file of archive(work, selection, noteExpired(call, work))) {
-      made.push(file);
-      terminal.say(`${file.key}: ${formatCount(file.records)} records, ${formatBytes(file.bytes)}`);
-    }
-    return made;
-  });
-  if (values.flag('json')) terminal.print(asJson(files));
-  else terminal.print(summaryOf(files));
-}
-
-function summaryOf(files: readonly ArchivedFile[]): string {
-  const records = files.reduce((sum, file) => sum + file.records, 0);
-  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-  if (files.length === 0) return 'All days are archived.';
-  return `Archived ${plural(records, 'record')} in ${plural(files.length, 'file')}: ${formatBytes(bytes)}.`;
+  const selection = { olderThanMs, keepMs, adopts: call.values.flag('adopt') };
+  const files = await withArchiveWork(call, place, (work) =>
+    sayWritten(call, archive(work, selection, noteExpired(call, work))),
+  );
+  printWritten(call, files, { verb: 'Archived', none: 'All days are archived.' });
 }

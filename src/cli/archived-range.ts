@@ -48,16 +48,13 @@ export function filesOf(
   });
 }
 
-/** As `filesOf`, of records that are in objects only. */
-function includeRange(
-  lake: Lake,
-  signals: readonly LakeSignal[],
-  { since, until, project }: ArchivedRange,
-  marginNs: bigint,
-): Promise<void> {
+/** As `filesOf`, after the records that are in objects only were included too. */
+async function includeRange(lake: Lake, signals: readonly LakeSignal[], range: ArchivedRange, marginNs: bigint) {
+  const { since, until, project } = range;
   const fromNs = since === null ? null : BigInt(since) - marginNs;
   const untilNs = until === null ? null : BigInt(until) + marginNs;
-  return lake.includeParts({ signals, project, fromNs, untilNs, traces: null, arrivedNs: null });
+  await lake.includeParts({ signals, project, fromNs, untilNs, traces: null, arrivedNs: null });
+  return filesOf(lake.files, signals, range, marginNs);
 }
 
 /** What is read of files for one answer. */
@@ -103,8 +100,7 @@ const HAS_USAGE = 'usage_scope IS NOT NULL';
  * agent of a span above it. A trace of several days is read a day beyond the range.
  */
 export async function loadUsage(lake: Lake, range: ArchivedRange, owners: boolean): Promise<void> {
-  await includeRange(lake, USAGE_SIGNALS, range, DAY_NS);
-  const files = filesOf(lake.files, USAGE_SIGNALS, range, DAY_NS);
+  const files = await includeRange(lake, USAGE_SIGNALS, range, DAY_NS);
   const { project } = range;
   const chosen = owners ? { spans: HAS_USAGE, logs: HAS_USAGE } : { spans: "usage_scope = 'rollup'", logs: 'false' };
   await lake.chooseTraces({ files, project, traces: null, where: chosen });
@@ -121,8 +117,7 @@ export async function loadRecords(lake: Lake, signal: LakeSignal, range: Archive
     ...(range.since === null ? [] : [`${time} >= ${range.since}`]),
     ...(range.until === null ? [] : [`${time} < ${range.until}`]),
   ].join(' AND ');
-  await includeRange(lake, [signal], range, 0n);
-  const files = filesOf(lake.files, [signal], range, 0n);
+  const files = await includeRange(lake, [signal], range, 0n);
   await lake.load({
     files,
     project: range.project,
@@ -140,8 +135,7 @@ const TIMES: Readonly<Record<LakeSignal, string>> = {
 
 /** All records of the traces that have a record in the range. */
 export async function loadTracesOf(lake: Lake, range: ArchivedRange): Promise<void> {
-  await includeRange(lake, USAGE_SIGNALS, range, DAY_NS);
-  const files = filesOf(lake.files, USAGE_SIGNALS, range, DAY_NS);
+  const files = await includeRange(lake, USAGE_SIGNALS, range, DAY_NS);
   await lake.load({ files, project: range.project, traces: null });
   await lake.complete();
 }

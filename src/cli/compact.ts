@@ -1,6 +1,5 @@
 /** `sluice compact`: the records of the exporter `objects` as Parquet files in the lake of its folder or bucket. */
 import { requireOrigin } from '../archive/archive.ts';
-import type { ArchivedFile } from '../archive/archive-day.ts';
 import { type CompactionWork, compact } from '../archive/compaction/compact.ts';
 import { waitingParts } from '../archive/compaction/compactions.ts';
 import { requireKnownFiles } from '../archive/unknown-files.ts';
@@ -10,12 +9,19 @@ import { claimPlace } from '../exporters/objects/owner.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { durationOf, memoryOf, WORK_OPTIONS } from './archive-options.ts';
 import { findArchiveOptions, findObjectsOptions, keyOfObject, openPlace } from './archive-place.ts';
-import { noteExpired, type WorkPlace, withArchiveSession, withArchiveWork } from './archive-work.ts';
+import {
+  noteExpired,
+  printWritten,
+  sayWritten,
+  type WorkPlace,
+  withArchiveSession,
+  withArchiveWork,
+} from './archive-work.ts';
 import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { type Opened, withDatabase } from './database.ts';
 import { layOut } from './terminal.ts';
-import { formatBytes, formatCount, plural } from './view/format.ts';
+import { formatBytes, formatCount } from './view/format.ts';
 import { asJson } from './view/screen-text.ts';
 import { flagOption, textOption } from './options.ts';
 
@@ -106,26 +112,9 @@ async function run(
   place: WorkPlace & { readonly store: ObjectStore },
   ages: Pick<CompactionWork, 'olderThanMs' | 'keepMs'>,
 ): Promise<void> {
-  const { values, terminal } = call;
-  const files: ArchivedFile[] = [];
-  await withArchiveWork(call, place, async (archiveWork) => {
-    const work: CompactionWork = {
-      ...archiveWork,
-      ...ages,
-      keyOf: keyOfObject,
-      maxBytes: place.memoryBytes * GROUP_SHARE,
-    };
-    for await (const file of compact(work, noteExpired(call, work))) {
-      files.push(file);
-      terminal.say(`${file.key}: ${formatCount(file.records)} records, ${formatBytes(file.bytes)}`);
-    }
+  const files = await withArchiveWork(call, place, (archiveWork) => {
+    const work = { ...archiveWork, ...ages, keyOf: keyOfObject, maxBytes: place.memoryBytes * GROUP_SHARE };
+    return sayWritten(call, compact(work, noteExpired(call, work)));
   });
-  terminal.print(values.flag('json') ? asJson(files) : summaryOf(files));
-}
-
-function summaryOf(files: readonly ArchivedFile[]): string {
-  if (files.length === 0) return 'All objects of this age are published.';
-  const records = files.reduce((sum, file) => sum + file.records, 0);
-  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-  return `Published ${plural(records, 'record')} in ${plural(files.length, 'file')}: ${formatBytes(bytes)}.`;
+  printWritten(call, files, { verb: 'Published', none: 'All objects of this age are published.' });
 }
