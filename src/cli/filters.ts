@@ -43,14 +43,20 @@ const SPAN_TEXTS = ['name', 'status_message', ...CONTENT];
 const LOG_TEXTS = ['event_name', 'body::text', ...CONTENT];
 export const SEARCHED = { span: SPAN_TEXTS, log: LOG_TEXTS };
 
+/** The condition of each given filter, on the columns of any alias. */
+function givenConditions(values: Values, parameters: Parameters): ((alias: string, model?: string) => string)[] {
+  return Object.entries(CONDITIONS).flatMap(([name, condition]) => {
+    const given = values.text(name);
+    if (given === undefined) return [];
+    const value = `${parameters.add(given)}::text`;
+    return (alias, model = `coalesce(${alias}.response_model, ${alias}.request_model)`) =>
+      condition(value, alias, model);
+  });
+}
+
 /** Conditions on a span or log record `s` itself. */
 export function recordConditions(values: Values, parameters: Parameters, texts: readonly string[]): readonly string[] {
-  const found: string[] = [];
-  for (const [name, condition] of Object.entries(CONDITIONS)) {
-    const given = values.text(name);
-    if (given === undefined) continue;
-    found.push(condition(`${parameters.add(given)}::text`, 's', 'coalesce(s.response_model, s.request_model)'));
-  }
+  const found = givenConditions(values, parameters).map((condition) => condition('s'));
   const text = values.text('search');
   if (text !== undefined) found.push(containing(text, parameters)(allOf('s', texts)));
   return found;
@@ -67,15 +73,7 @@ const allOf = (alias: string, texts: readonly string[]): string =>
  * the schema of the readable views.
  */
 export function traceConditions(values: Values, parameters: Parameters, views: string): readonly string[] {
-  const found: string[] = [];
-  for (const [name, condition] of Object.entries(CONDITIONS)) {
-    const given = values.text(name);
-    if (given === undefined) continue;
-    const value = `${parameters.add(given)}::text`;
-    found.push(
-      inTrace((alias) => condition(value, alias, `coalesce(${alias}.response_model, ${alias}.request_model)`)),
-    );
-  }
+  const found = givenConditions(values, parameters).map((condition) => inTrace((alias) => condition(alias)));
   const text = values.text('search');
   if (text !== undefined) {
     const contains = containing(text, parameters);
@@ -106,13 +104,7 @@ export function usageConditions(values: Values, parameters: Parameters): readonl
   const found: string[] = [];
   const environment = environmentOf(values);
   if (environment !== null) found.push(`u.environment = ${parameters.add(environment)}::text`);
-  for (const [name, condition] of Object.entries(CONDITIONS)) {
-    const given = values.text(name);
-    if (given === undefined) continue;
-    const value = `${parameters.add(given)}::text`;
-    found.push(condition(value, 'u', 'u.model'));
-  }
-  return found;
+  return [...found, ...givenConditions(values, parameters).map((condition) => condition('u', 'u.model'))];
 }
 
 export function minCostOf(values: Values): string | null {
