@@ -21,8 +21,13 @@ export function filterConditions(values: Values, taken: unknown[], views: string
         AND s.start_time_unix_nano BETWEEN t.first_ns AND t.last_ns AND ${row.join(' AND ')})`;
     return [...trace, ...(row.length === 0 ? [] : [some]), ...sums];
   } catch (error) {
-    if (!(error instanceof FilterError)) throw error;
-    const { message, at, hint } = error;
-    throw new UsageError(`--filter, at character ${at + 1}: ${message}`, hint === null ? null : `Try: ${hint}`);
+    throw filterFault(error);
   }
+}
+
+/** A fault of the filter is one of the command line. */
+export function filterFault(error: unknown): unknown {
+  if (!(error instanceof FilterError)) return error;
+  const { message, at, hint } = error;
+  return new UsageError(`--filter, at character ${at + 1}: ${message}`, hint === null ? null : `Try: ${hint}`);
 }

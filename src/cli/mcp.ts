@@ -18,7 +18,7 @@ import { type Opened, withDatabase } from './database.ts';
 import { explainStoredSpan } from './explain.ts';
 import { fileFault } from './file-fault.ts';
 import { flagOption, listOption, textOption, UsageError } from './options.ts';
-import { ViewQueries } from './view-queries.ts';
+import { queryViews } from './view-queries.ts';
 import { versionOf } from './version.ts';
 
 const TOKEN_VARIABLE = 'SLUICE_READ_TOKEN';
@@ -94,11 +94,11 @@ async function serveDatabase(call: Call, database: Database, { config, options }
     projects: projects.length === 0 ? null : projects,
     seesContent: !call.values.flag('no-content'),
   });
-  const queries = new ViewQueries(database, options.views_schema, api);
+  const views = options.views_schema;
   const scene: ToolScene = {
     api,
     explain: (question) => explainStoredSpan(call, { reader, config, database }, question),
-    sql: call.values.flag('sql') ? (question) => queries.answer(question) : null,
+    sql: call.values.flag('sql') ? (question) => queryViews({ database, views, api }, question) : null,
   };
   try {
     return await serve(call, scene);

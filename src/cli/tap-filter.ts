@@ -5,7 +5,7 @@ import { parseFilter } from '../extensions/console/filter/parse.ts';
 import { textMatcher } from '../extensions/console/filter/text-pattern.ts';
 import { amountOf, isPlainNumber, nanosecondsOf } from '../extensions/console/filter/values.ts';
 import { CONTENT_COLUMNS } from '../pdata/content-columns.ts';
-import { UsageError } from './options.ts';
+import { filterFault } from './filter-option.ts';
 
 /** One line of the file, parsed. */
 export type TappedRecord = Readonly<Record<string, unknown>>;
@@ -22,9 +22,7 @@ export function recordFilter(text: string): (record: TappedRecord) => boolean {
     const tests = terms.map(testOf);
     return (record) => record['signal'] !== 'metric' && tests.every((meets) => meets(record));
   } catch (error) {
-    if (!(error instanceof FilterError)) throw error;
-    const { message, at, hint } = error;
-    throw new UsageError(`--filter, at character ${at + 1}: ${message}`, hint === null ? null : `Try: ${hint}`);
+    throw filterFault(error);
   }
 }
 

@@ -26,32 +26,26 @@ const STABLE = (
 /** Immutable functions that make a large value of a small one. */
 const EXPENSIVE = ['repeat', 'lpad', 'rpad', 'array_fill'];
 
-export class ViewQueries {
-  readonly #database: Database;
-  readonly #views: string;
-  readonly #api: Api;
+export interface QueryParts {
+  readonly database: Database;
+  readonly views: string;
+  readonly api: Api;
+}
 
-  constructor(database: Database, views: string, api: Api) {
-    this.#database = database;
-    this.#views = views;
-    this.#api = api;
-  }
-
-  async answer({ project, statement }: SqlQuestion): Promise<SqlAnswer> {
-    // Refuses a project that the caller may not see.
-    await this.#api.get(projectPath(project, ['environments']));
-    const client = await this.#database.connect({ statementTimeoutMs: TIMEOUT_MS });
-    try {
-      await client.query('SET default_transaction_read_only = off; BEGIN');
-      await makeViews(client, this.#views, project);
-      await analyze(client, statement);
-      await client.query('SET TRANSACTION READ ONLY');
-      return await readRows(client);
-    } catch (error) {
-      throw toolFaultOf(error);
-    } finally {
-      await endConnection(client);
-    }
+export async function queryViews(parts: QueryParts, { project, statement }: SqlQuestion): Promise<SqlAnswer> {
+  // Refuses a project that the caller may not see.
+  await parts.api.get(projectPath(project, ['environments']));
+  const client = await parts.database.connect({ statementTimeoutMs: TIMEOUT_MS });
+  try {
+    await client.query('SET default_transaction_read_only = off; BEGIN');
+    await makeViews(client, parts.views, project);
+    await analyze(client, statement);
+    await client.query('SET TRANSACTION READ ONLY');
+    return await readRows(client);
+  } catch (error) {
+    throw toolFaultOf(error);
+  } finally {
+    await endConnection(client);
   }
 }
 
