@@ -36,7 +36,7 @@ const PEAK_MS = 4000;
 const SPANS_OF_REQUEST = 64;
 const DIFFERENT_REQUESTS = 800;
 const COPIES_AT_ONCE = 2;
-/** Of the control. */
+/** The interval of the plain commits. */
 const COMMIT_EVERY_MS = 25;
 const SILENT = { info: () => undefined, warn: () => undefined };
 const LIMITS: SessionLimits = { statementTimeoutMs: 3_600_000, lockTimeoutMs: 600_000 };

@@ -24,7 +24,7 @@ const WARM_UP_MS = 12_000;
 const PEAK_MS = 4000;
 /** Left out of each round. */
 const LEAD_MS = 1000;
-/** Of the plain client. */
+/** The interval of the plain commits. */
 const COMMIT_EVERY_MS = 10;
 const QUESTIONS = ['traces?q=model:none', 'traces?q=%22snow%22', 'usage?from=-24h&to=now&interval=1h', 'facets'];
 
@@ -43,7 +43,7 @@ async function readOn(base: string, first: number, isOver: () => boolean): Promi
 
 interface Round {
   readonly times: readonly number[];
-  /** Of the plain client. */
+  /** Milliseconds of the plain client's commits. */
   readonly commits: readonly number[];
   readonly answers: number;
 }

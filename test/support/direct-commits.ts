@@ -1,6 +1,6 @@
 /**
- * A plain client of the daemon's database, which commits one row at a time at a constant rate: what the server gives any
- * client beside other work.
+ * A plain client of the daemon's database, which commits one row at a time at a constant rate: what the server gives
+ * any client beside other work.
  */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
