@@ -7,29 +7,29 @@ import type { Socket } from 'node:net';
 import type { ConnectionHandler } from '../component/listening.ts';
 import { OpenConnections, type Use } from './open-connections.ts';
 
+/** Gets each accepted connection, and passes it to the server at once or after a TLS handshake. */
+export interface Beginning {
+  accept(connection: Socket): void;
+  /** Cuts connections that the server does not have yet, now and later, and those of which it has no byte. */
+  cutUnused?(): void;
+}
+
 export class HttpConnections implements ConnectionHandler {
   readonly #server: Server;
-  readonly #begin: (connection: Socket) => void;
+  readonly #beginning: Beginning;
   readonly #open: OpenConnections;
 
-  /**
-   * `begin` gets each connection and the function that passes it to the server; left out: the connection is passed at
-   * once. `limit` is the number of connections open at once; left out: no limit.
-   */
-  constructor(
-    server: Server,
-    begin = (connection: Socket): void => void server.emit('connection', connection),
-    limit = Number.POSITIVE_INFINITY,
-  ) {
+  /** `limit` is the number of connections open at once; left out: no limit. */
+  constructor(server: Server, beginning: Beginning, limit = Number.POSITIVE_INFINITY) {
     this.#server = server;
-    this.#begin = begin;
+    this.#beginning = beginning;
     this.#open = new OpenConnections(limit);
     // node:http starts to check its time limits on this event, which it does not emit without a port of its own.
     server.emit('listening');
   }
 
   accept(connection: Socket): void {
-    if (this.#open.add(connection)) this.#begin(connection);
+    if (this.#open.add(connection)) this.#beginning.accept(connection);
   }
 
   /** Sets the current use of an accepted connection. */
@@ -47,6 +47,7 @@ export class HttpConnections implements ConnectionHandler {
     // The error of a server that does not listen is ignored: close also closes idle connections and ends timers.
     this.#server.close(() => undefined);
     // node:http treats a connection without a request as busy.
+    this.#beginning.cutUnused?.();
     await this.#open.endBy(deadline);
   }
 

@@ -14,8 +14,9 @@ export function servePaced(options: ServerOptions, serve: RequestListener): Http
   server.on('request', (request, response) => {
     if (pacing.begin(request, response) !== null) serve(request, response);
   });
-  return new HttpConnections(server, (connection: Socket) => {
+  const accept = (connection: Socket): void => {
     server.emit('connection', connection);
     pacing.adopt(connection);
-  });
+  };
+  return new HttpConnections(server, { accept });
 }

@@ -34,6 +34,9 @@ export class TlsTerminator {
   #timer: NodeJS.Timeout | null = null;
   /** Connections before the end of their handshake, by the address of the client. */
   readonly #handshaking = new Map<string, Socket>();
+  /** Connections after their handshake. */
+  readonly #secured = new Set<TLSSocket>();
+  #cutsUnused = false;
   readonly #pacing = new HandshakePacing({ durationMs: HANDSHAKE_TIMEOUT_MS, unfinished: MOST_HANDSHAKES });
   /** The faults that were logged last, so that a fault is logged once and not at every check. */
   #logged = '';
@@ -60,7 +63,7 @@ export class TlsTerminator {
     // TLS does not use half-closed connections.
     connection.allowHalfOpen = false;
     const server = this.#server;
-    if (server === null) {
+    if (server === null || this.#cutsUnused) {
       connection.destroy();
       return;
     }
@@ -83,6 +86,13 @@ export class TlsTerminator {
     this.#timer = null;
   }
 
+  /** Cuts connections before the end of their handshake, now and later, and those of which no byte was passed on. */
+  cutUnused(): void {
+    this.#cutsUnused = true;
+    for (const connection of this.#handshaking.values()) connection.destroy();
+    for (const connection of this.#secured) if (connection.bytesRead === 0) connection.destroy();
+  }
+
   #createServer(material: TlsMaterial): Server {
     const server = createServer({
       ...material,
@@ -99,6 +109,13 @@ export class TlsTerminator {
       const accepted = peer === null ? undefined : this.#handshaking.get(peer);
       if (peer !== null) this.#handshaking.delete(peer);
       if (accepted !== undefined) this.#pacing.end(accepted);
+      // With a Unix domain socket it is not known which connections were in their handshake.
+      if (this.#cutsUnused) {
+        connection.destroy();
+        return;
+      }
+      this.#secured.add(connection);
+      connection.once('close', () => this.#secured.delete(connection));
       this.#protocol.secured(connection, accepted ?? null);
     });
     server.on('tlsClientError', (error, connection) => {

@@ -99,7 +99,7 @@ class Console implements Extension {
     });
     terminator.start();
     this.#terminator = terminator;
-    return new ConsoleServer(serve, (connection) => terminator.accept(connection));
+    return new ConsoleServer(serve, terminator);
   }
 
   #serving(): Requests {

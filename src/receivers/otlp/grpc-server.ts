@@ -108,7 +108,10 @@ export class GrpcServer implements Component, ConnectionHandler {
     this.#isStopping = true;
     this.#terminator?.stop();
     this.#listener?.close();
-    if (!this.#hasSuccessor) this.#calls.stop();
+    if (!this.#hasSuccessor) {
+      this.#calls.stop();
+      this.#terminator?.cutUnused();
+    }
     for (const session of this.#sessions.values()) session.drain();
     await this.#connections.endBy(deadline);
     if (this.#timer !== null) clearInterval(this.#timer);

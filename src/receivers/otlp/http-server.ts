@@ -61,10 +61,8 @@ export class HttpServer implements Component, ConnectionHandler {
             failed: (error, peer) => this.#foreign.reportTlsError(error, 'http/1.1', peer),
             secured,
           });
-    const terminator = this.#terminator;
-    const begin = (connection: Socket): void =>
-      terminator === null ? secured(connection) : terminator.accept(connection);
-    const connections = new HttpConnections(server, begin, connectionLimit(options, host));
+    const beginning = this.#terminator ?? { accept: (connection: Socket): void => secured(connection) };
+    const connections = new HttpConnections(server, beginning, connectionLimit(options, host));
     this.#connections = [connections];
   }
 

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionHandler } from '../../../component/listening.ts';
-import { HttpConnections } from '../../../net/http-connections.ts';
+import { type Beginning, HttpConnections } from '../../../net/http-connections.ts';
 import { RequestPacing } from '../../../net/request-pacing.ts';
 import { ConsoleError } from '../errors.ts';
 import { rawError } from './sending.ts';
@@ -23,7 +23,7 @@ export class ConsoleServer implements ConnectionHandler {
   readonly #connections: HttpConnections;
 
   /** With `secure`, accepted connections are given to it, and later to `serve`. */
-  constructor(serve: Serve, secure?: (connection: Socket) => void) {
+  constructor(serve: Serve, secure?: Beginning) {
     const server = createServer({
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: HEADERS_TIMEOUT_MS,
@@ -39,7 +39,7 @@ export class ConsoleServer implements ConnectionHandler {
     server.on('checkExpectation', begin);
     server.on('clientError', (error: NodeJS.ErrnoException, connection: Socket) => refuse(error, connection));
     this.#server = server;
-    this.#connections = new HttpConnections(server, secure ?? ((connection) => this.serve(connection)));
+    this.#connections = new HttpConnections(server, secure ?? { accept: (connection) => this.serve(connection) });
   }
 
   accept(connection: Socket): void {
