@@ -5,6 +5,7 @@
  */
 import type { Exporter, Rows } from '../component/exporter.ts';
 import type { Logger } from '../component/logger.ts';
+import { maskedError, maskSecrets } from '../component/masked-text.ts';
 import type { Meter } from '../component/meter.ts';
 import type { Processor } from '../component/processor.ts';
 import type { Acceptance, Admission, Delivery, Pipeline } from '../component/receiver.ts';
@@ -187,8 +188,13 @@ export class SignalPipeline implements Pipeline {
       if (needsLargeArena(error)) throw error;
       this.#counts.refused(counted.records, context.request.transport);
       if (error instanceof Rejection) throw error;
-      this.#parts.logger.error({ error, signal: this.signal }, 'a request failed unexpectedly in the pass');
-      throw new Rejection('decode_failed', { cause: error instanceof Error ? error.message : String(error) });
+      this.#parts.logger.error(
+        { error: maskedError(error), signal: this.signal },
+        'a request failed unexpectedly in the pass',
+      );
+      throw new Rejection('decode_failed', {
+        cause: maskSecrets(error instanceof Error ? error.message : String(error)),
+      });
     } finally {
       arena.release();
     }

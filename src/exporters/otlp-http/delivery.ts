@@ -7,6 +7,7 @@
  * attempt. After a database fault the process releases the queue and starts again.
  */
 import type { Logger } from '../../component/logger.ts';
+import { maskSecrets } from '../../component/masked-text.ts';
 import type { DestinationQueue, WaitingEntry } from '../../component/capabilities/outbox.ts';
 import type { Signal } from '../../pdata/context.ts';
 import { longestPause, nextAttempt, type RetryOptions } from './retry.ts';
@@ -154,7 +155,8 @@ export class Delivery {
     if (attempt.kind === 'refused') return this.#refuse(batch, attempt);
     if (attempt.partial.rejected > 0 || attempt.partial.message !== '') {
       logger.warn(
-        { ...attempt.partial, records: recordsOf(batch) },
+        // The remote may quote data of the request.
+        { ...attempt.partial, message: maskSecrets(attempt.partial.message), records: recordsOf(batch) },
         'the remote accepted a request in part, or sent a warning',
       );
     }

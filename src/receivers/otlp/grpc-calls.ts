@@ -3,6 +3,7 @@
  * answer. The same strict decoder reads gRPC messages and HTTP bodies; no library decodes them before.
  */
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
+import { maskedError } from '../../component/masked-text.ts';
 import type { Admission, Delivery, Pipeline } from '../../component/receiver.ts';
 import { Rejection } from '../../errors.ts';
 import type { Signal } from '../../pdata/context.ts';
@@ -73,7 +74,7 @@ export class GrpcCalls {
       answerForeign(stream);
       return true;
     } catch (error) {
-      this.#reception.logger.error({ error }, 'a call failed in the receiver');
+      this.#reception.logger.error({ error: maskedError(error) }, 'a call failed in the receiver');
       stream.destroy();
       return false;
     } finally {
@@ -102,13 +103,13 @@ export class GrpcCalls {
   ): Promise<Rejection | null> {
     const started = performance.now();
     const { signal } = pipeline;
+    const { authorization } = headers;
     let reservation: Reservation | null = null;
     let admission: Admission | null = null;
     let refusal: Rejection | undefined;
     try {
       if (this.#stopping) throw new Rejection('shutting_down');
       requireOneKey(rawHeaders);
-      const { authorization } = headers;
       admission = await pipeline.admit({ signal, transport: 'grpc', authorization });
       connection.admitted(admission.project);
       stream.on('data', ({ length }: Buffer) => connection.received(length));
@@ -119,7 +120,11 @@ export class GrpcCalls {
       return null;
     } catch (error) {
       refusal = this.#reception.rejectionOf(error);
-      this.#reception.refuse(signal, refusal, { sender: admission?.sender ?? null, peer: peerOf(stream) });
+      this.#reception.refuse(signal, refusal, {
+        sender: admission?.sender ?? null,
+        peer: peerOf(stream),
+        authorization,
+      });
       answerRefused(stream, refusal);
       return refusal;
     } finally {

@@ -5,6 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { maskedError } from '../../component/masked-text.ts';
 import type { Admission, Delivery, Pipeline } from '../../component/receiver.ts';
 import { Rejection, type Sender } from '../../errors.ts';
 import { MEDIA_TYPES, type Encoding, type Signal } from '../../pdata/context.ts';
@@ -65,7 +66,7 @@ export class HttpRequests {
       await this.#route(exchange);
     } catch (error) {
       // A bug: the client must not wait, and must not get an answer that says that its data is stored.
-      this.#reception.logger.error({ error }, 'a request failed in the receiver');
+      this.#reception.logger.error({ error: maskedError(error) }, 'a request failed in the receiver');
       request.socket.destroy();
     } finally {
       this.inFlight.end();
@@ -167,7 +168,8 @@ export class HttpRequests {
   #refuse(exchange: Exchange, signal: Signal | 'none', rejection: Rejection, sender: Sender | null = null): void {
     const { request, response, connection } = exchange;
     if (rejection.refusal.status >= 500) connection.noteProgress();
-    this.#reception.refuse(signal, rejection, { sender, peer: addressOf(request.socket) });
+    const { authorization } = request.headers;
+    this.#reception.refuse(signal, rejection, { sender, peer: addressOf(request.socket), authorization });
     if (response.headersSent || response.destroyed) return;
     const encoding: Encoding = encodingOf(request.headers['content-type']) ?? 'protobuf';
     const headers = { ...this.#common, ...this.#headersFor(exchange) };

@@ -4,8 +4,9 @@
  */
 import type { Logger } from '../../component/logger.ts';
 import type { Counter, Histogram, Meter } from '../../component/meter.ts';
+import { maskedError, maskSecrets } from '../../component/masked-text.ts';
 import type { Pipeline } from '../../component/receiver.ts';
-import { diagnosticOf, Rejection, type Sender } from '../../errors.ts';
+import { diagnosticOf, type RefusalDetails, Rejection, type Sender } from '../../errors.ts';
 import type { Capabilities } from '../../component/capabilities/capability.ts';
 import { REFUSED_REQUESTS } from '../../component/capabilities/refused-requests.ts';
 import type { Signal } from '../../pdata/context.ts';
@@ -25,6 +26,8 @@ export interface Origin {
   readonly sender: Sender | null;
   /** The address of the client, or of the proxy in front; null for a Unix domain socket. */
   readonly peer: string | null;
+  /** The key of the request must not be in the log line, in whatever other place the client sends it too. */
+  readonly authorization?: string | undefined;
 }
 
 const UNKNOWN: Sender = { project: null, key: null };
@@ -66,14 +69,15 @@ export class Reception {
     this.#acknowledged.record((performance.now() - started) / 1000, { signal });
   }
 
-  refuse(signal: Signal | 'none', rejection: Rejection, { sender, peer }: Origin): void {
+  refuse(signal: Signal | 'none', rejection: Rejection, { sender, peer, authorization = '' }: Origin): void {
     const code = diagnosticOf(rejection.code);
     this.#refusals.add(1, { signal, code });
     const { project, key } = sender ?? rejection.sender ?? UNKNOWN;
     const who = { ...(project === null ? {} : { project }), ...(key === null ? {} : { key }), peer };
-    const { details, refusal } = rejection;
+    const { refusal } = rejection;
+    const details = maskedDetails(rejection.details, authorization.slice(authorization.indexOf(' ') + 1));
     this.logger.info({ signal, code, status: refusal.status, ...who, details }, 'request refused');
-    const bytes = details.received_bytes ?? null;
+    const bytes = rejection.details.received_bytes ?? null;
     const { message } = refusal;
     const known = signal === 'none' ? null : signal;
     const seen = { code, message, signal: known, project, key, bytes, address: peer };
@@ -83,9 +87,18 @@ export class Reception {
   /** The refusal for an error. An error other than a `Rejection` is a bug. */
   rejectionOf(error: unknown): Rejection {
     if (error instanceof Rejection) return error;
-    this.logger.error({ error }, 'a request failed unexpectedly');
+    this.logger.error({ error: maskedError(error) }, 'a request failed unexpectedly');
     return new Rejection('decode_failed');
   }
+}
+
+/** `received` is a text of the client. `expected` may be one that a client sent with an earlier trace. */
+function maskedDetails({ expected, received, ...others }: RefusalDetails, key: string): RefusalDetails {
+  return {
+    ...others,
+    ...(expected === undefined ? {} : { expected: maskSecrets(expected, key) }),
+    ...(received === undefined ? {} : { received: maskSecrets(received, key) }),
+  };
 }
 
 const ACKNOWLEDGE_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

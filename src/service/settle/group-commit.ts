@@ -12,6 +12,7 @@
  * States: idle → (a request arrives) → settling one group or more → (outcomes) → idle when no request waits, otherwise
  * settling again. `drain` waits for idle. After `close`, new requests are refused with `shutting_down`.
  */
+import { maskedError } from '../../component/masked-text.ts';
 import type { Counter, Histogram, Meter } from '../../component/meter.ts';
 import type { Claim, Decision, Kind, Ledger, Outcome } from '../../component/capabilities/ledger.ts';
 import type { Logger } from '../../component/logger.ts';
@@ -312,7 +313,7 @@ export class GroupCommit {
       );
     } catch (error) {
       // The contract of the ledger excludes this. No request of the group may be acknowledged.
-      this.#logger.error({ error }, 'a group could not be settled');
+      this.#logger.error({ error: maskedError(error) }, 'a group could not be settled');
       return group.map(() => refusal('ingestion_failed', 'the ledger failed'));
     }
   }

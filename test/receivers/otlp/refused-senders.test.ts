@@ -42,6 +42,45 @@ t.test('a refusal names project, key and address, over HTTP and gRPC', async (t)
     t.match(refusal, { code: 'environment_mismatch', project: 'demo', key: 'static:2', peer: PEER });
 });
 
+t.test('secrets that a client sends in other places than the key are in no line', async (t) => {
+  const daemon = await startDaemon(t, { config: BOTH });
+  const authorization = `Bearer ${STAGING_KEY}`;
+  const secret = createApiKey().text;
+  const inEnvironment = (name: string): object => aTraceRequest([aSpan()], { 'deployment.environment.name': name });
+  const client = new GrpcClient(daemon.grpc);
+  t.teardown(() => client.close());
+  for (const name of [secret, STAGING_KEY, 'eu production 2']) {
+    t.equal((await send(daemon.url, { authorization, body: JSON.stringify(inEnvironment(name)) })).status, 403);
+    t.equal((await client.call({ authorization, body: protobufWriter()('traces', inEnvironment(name)) })).code, 7);
+  }
+  for (const contentType of [secret, STAGING_KEY, `application/grpc; token=${secret}`])
+    t.equal(
+      (await send(daemon.url, { authorization, body: '{}', headers: { 'content-type': contentType } })).status,
+      415,
+    );
+  for (const encoding of [secret, 'deflate'])
+    t.equal(
+      (
+        await send(daemon.url, {
+          authorization,
+          body: '{}',
+          headers: { 'content-type': 'application/json', 'content-encoding': encoding },
+        })
+      ).status,
+      415,
+    );
+
+  const expected = 'staging';
+  const mismatches = ['[masked]', '[masked]', 'eu production 2'].map((received) => ({ expected, received }));
+  const others = ['[masked]', '[masked]', 'application/grpc; token=[masked]', '[masked]', 'deflate'];
+  t.strictSame(
+    refusalsOf(daemon).map(({ details }) => details),
+    [...mismatches.flatMap((details) => [details, details]), ...others.map((received) => ({ received }))],
+  );
+  const lines = JSON.stringify(daemon.log).toLowerCase();
+  for (const text of [secret, STAGING_KEY]) t.notOk(lines.includes(text.toLowerCase()));
+});
+
 t.test('a refused key is named by its id and cause, and its text is in no line', async (t) => {
   const daemon = await startPostgresDaemon(t);
   const database = new Database().use({ connectionString: daemon.databaseUrl });

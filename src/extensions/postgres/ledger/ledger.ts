@@ -15,6 +15,7 @@ import type { Claim, Decision, Kind, Ledger } from '../../../component/capabilit
 import type { Host } from '../../../component/component.ts';
 import { isLockTimeout } from '../../../component/lock-wait.ts';
 import type { Logger } from '../../../component/logger.ts';
+import { maskedError, maskSecrets } from '../../../component/masked-text.ts';
 import type { Counter } from '../../../component/meter.ts';
 import { Rejection } from '../../../errors.ts';
 import type { Database } from '../database.ts';
@@ -146,7 +147,7 @@ export class PostgresLedger implements Ledger {
     const [only] = round;
     if (round.length === 1 && only !== undefined) {
       this.#logger.error(
-        { error, project: only.project.name, signal: only.signal },
+        { error: maskedError(error), sqlstate: sqlstateOf(error), project: only.project.name, signal: only.signal },
         'a request passed the checks but does not fit the database',
       );
       this.#recentConflicts.note('apart', only);
@@ -305,6 +306,8 @@ function refuse(claims: readonly Claim[], error: unknown, decisions: Map<Claim, 
   for (const claim of claims) decisions.set(claim, { kind: 'refused', rejection });
 }
 
+/** The server's message about a value may quote it. */
 function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  const text = error instanceof Error ? error.message : String(error);
+  return error instanceof RowFault || meaningOf(error) === 'data' ? maskSecrets(text) : text;
 }
