@@ -1,6 +1,6 @@
 /** Whether a step failed, and its kind of error. */
 import { SPAN_STATUSES } from '../../pdata/columns.ts';
-import { DERIVED_IS_ERROR, KIND_INT, KIND_TEXT, SLOT_ERROR_TYPE } from '../../pdata/layout.ts';
+import { DERIVED_IS_ERROR, KIND_INT, SLOT_ERROR_TYPE } from '../../pdata/layout.ts';
 import type { RecordView } from './record-view.ts';
 import { fieldNumber } from './rules.ts';
 import { setNameRow } from './slots.ts';
@@ -27,8 +27,7 @@ function fillErrorType(view: RecordView): boolean {
   const { fields, reader } = view;
   for (let index = 0; index < fields.countOf(ERROR_TYPE); index++) {
     const row = fields.rowAt(ERROR_TYPE, index);
-    const { kind, length } = reader.at(row);
-    if ((kind === KIND_TEXT && length > 0) || kind === KIND_INT) {
+    if (reader.isText(row) || reader.at(row).kind === KIND_INT) {
       setNameRow(view, SLOT_ERROR_TYPE, row);
       return true;
     }

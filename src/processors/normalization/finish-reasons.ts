@@ -3,6 +3,7 @@
  * commas, as one word, as a Python tuple, as flattened attributes, or inside a document.
  */
 import { KIND_ARRAY, KIND_TEXT, SLOT_FINISH_REASONS } from '../../pdata/layout.ts';
+import { isBlank } from './reader.ts';
 import type { RecordView } from './record-view.ts';
 import { fieldNumber, type Rule } from './rules.ts';
 import { setWord } from './slots.ts';
@@ -124,5 +125,5 @@ const ENUM_PREFIX = /^FinishReason\./;
 
 /** Words that some libraries write when there is no reason. */
 function isReason(word: string): boolean {
-  return word !== '' && word !== 'null' && word !== 'None';
+  return !isBlank(word) && word !== 'null' && word !== 'None';
 }

@@ -2,6 +2,7 @@
 import * as layout from '../../pdata/layout.ts';
 import { CATEGORIES } from '../../pdata/columns.ts';
 import { FRAMEWORK, NO_PROVIDER, UNKNOWN_PROVIDER } from './provider-names.ts';
+import { isBlank } from './reader.ts';
 import type { RecordView } from './record-view.ts';
 import { fieldNumber, operationNumber } from './rules.ts';
 import { fillName, MAX_NAME_BYTES, nameOf, setName, setNameRow, setWord } from './slots.ts';
@@ -38,9 +39,10 @@ function nameBySpan(view: RecordView, slot: number): void {
   const named = lookups.dialects[dialect]?.namedBySpan?.some((name) => operationNumber(name) === operation);
   if (named !== true) return;
   const { nameOffset, nameLength, nameFlags } = batch.records.goto(record);
-  if (nameLength === 0) return;
+  const name = nameLength === 0 ? '' : batch.tables.head(nameOffset, nameLength, nameFlags);
+  if (isBlank(name)) return;
   if (nameLength <= MAX_NAME_BYTES) batch.derived.setText(slot, nameOffset, nameLength, nameFlags);
-  else setName(view, slot, batch.tables.head(nameOffset, nameLength, nameFlags));
+  else setName(view, slot, name);
 }
 
 function fillProvider(view: RecordView): void {

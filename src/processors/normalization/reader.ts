@@ -31,6 +31,13 @@ const MAX_RECORD_BYTES = 1024 * 1024;
 /** No boolean word is longer. */
 const MAX_TRUTH_BYTES = 16;
 
+/** The bytes of white space and of its escapes in JSON. Only first bytes of characters begin a text. */
+const BLANK_BYTES = Buffer.from('\t\n\v\f\r \\\u00a0\u1680\u2000\u3000\ufeff');
+/** By byte: whether a text that begins with it may be white space only. */
+export const BEGINS_BLANK = Uint8Array.from({ length: 256 }, (_, byte) => (BLANK_BYTES.includes(byte) ? 1 : 0));
+
+export const isBlank = (text: string): boolean => text.trim() === '';
+
 export class Reader {
   readonly #batch: Batch;
   readonly #tables: Tables;
@@ -56,11 +63,19 @@ export class Reader {
     return this.#cursor.goto(row);
   }
 
-  /** Non-empty text. */
+  /** Text that is not blank. */
   isText(row: number): boolean {
     const { u32 } = this.#memory;
     const word = wordOfRow(row);
-    return isText(headAt(u32, word)) && lengthAt(u32, word) > 0;
+    return isText(headAt(u32, word)) && lengthAt(u32, word) > 0 && !this.isBlank(row);
+  }
+
+  /** Whether a text that is not empty has white space only: senders write that when there is no name. */
+  isBlank(row: number): boolean {
+    const { u32, u8 } = this.#memory;
+    // The first byte decides for nearly all texts.
+    const first = u8[offsetAt(u32, wordOfRow(row))] as number;
+    return BEGINS_BLANK[first] !== 0 && isBlank(this.text(row) ?? '');
   }
 
   /** The value as a string, when it is text. A text that is longer than any document that is parsed is cut. */
@@ -104,12 +119,12 @@ export class Reader {
     return this.sizeOf(row) > MAX_TRUTH_BYTES ? '' : (this.text(row) ?? '');
   }
 
-  /** The first non-empty text that the rule's paths lead to; numbers as their text. */
+  /** The first text that the rule's paths lead to and that is not blank; numbers as their text. */
   part(rule: Rule, row: number): string | null {
     for (const path of rule.paths ?? []) {
       // Senders that write every value as JSON leave some of them unquoted.
       const value = path === '$' ? (this.document(row) ?? this.text(row)) : this.value(row, path);
-      if (typeof value === 'string' && value.length > 0) return value;
+      if (typeof value === 'string' && !isBlank(value)) return value;
       if (typeof value === 'number') return this.partAsJson(row, path, value);
     }
     return null;

@@ -17,6 +17,7 @@ import { KIND_INT, SLOT_RESPONSE_MODEL, TEXT_JSON_ESCAPED, DISPOSITION_DROP } fr
 import type { TextRef } from '../../pdata/text.ts';
 import { LONGEST_PLACEHOLDER } from './lookup-tables.ts';
 import type { RecordView } from './record-view.ts';
+import { BEGINS_BLANK, isBlank } from './reader.ts';
 import type { Rule } from './rules.ts';
 
 /** Names and ids are cut here, so that an index over their column always fits. */
@@ -25,6 +26,7 @@ export const MAX_NAME_BYTES = 1024;
 const LONGEST_NAME = MAX_NAME_BYTES;
 const DROPPED = DISPOSITION_DROP;
 const ESCAPED = TEXT_JSON_ESCAPED;
+const MAY_BE_BLANK = BEGINS_BLANK;
 
 /** The slot is a word of our own. */
 export function setWord(view: RecordView, slot: number, text: TextRef): void {
@@ -64,8 +66,8 @@ export function fillName(view: RecordView, field: number, slot: number): boolean
 }
 
 /**
- * The usual case: text of an allowed length that no placeholder has, and that may be stored. The check does not read
- * the text, because its bytes are no longer in the processor's cache.
+ * The usual case: text of an allowed length that no placeholder has, that is not blank, and that may be stored. The
+ * check reads the first byte only, because the bytes are no longer in the processor's cache.
  */
 function isPlainName(view: RecordView, row: number): boolean {
   const { u32 } = view.memory;
@@ -74,7 +76,8 @@ function isPlainName(view: RecordView, row: number): boolean {
   if (!isText(head) || (flagsOf(head) & ESCAPED) !== 0 || dispositionOf(head) === DROPPED) return false;
   const length = lengthAt(u32, word);
   if (length === 0 || length > LONGEST_NAME) return false;
-  return length > LONGEST_PLACEHOLDER || view.placeholderLengths[length] === 0;
+  if (length <= LONGEST_PLACEHOLDER && view.placeholderLengths[length] !== 0) return false;
+  return MAY_BE_BLANK[view.memory.u8[offsetAt(u32, word)] as number] === 0 || !view.reader.isBlank(row);
 }
 
 function fillBest(view: RecordView, field: number, slot: number, candidates: number): boolean {
@@ -102,8 +105,8 @@ function fillPart(view: RecordView, slot: number, rule: Rule, row: number): bool
 }
 
 /**
- * A name or id: non-empty text, or a whole number. A dropped attribute is skipped, because it would leave the column
- * empty and the next candidate may have the same name.
+ * A name or id: text that is not blank, or a whole number. A dropped attribute is skipped, because it would leave the
+ * column empty and the next candidate may have the same name.
  */
 function isUsableName(view: RecordView, row: number): boolean {
   const { u32 } = view.memory;
@@ -111,7 +114,7 @@ function isUsableName(view: RecordView, row: number): boolean {
   const head = headAt(u32, word);
   if (dispositionOf(head) === DISPOSITION_DROP) return false;
   if (!isText(head)) return kindOf(head) === KIND_INT;
-  return lengthAt(u32, word) > 0 && !isPlaceholder(view, row);
+  return lengthAt(u32, word) > 0 && !view.reader.isBlank(row) && !isPlaceholder(view, row);
 }
 
 /** A date at the end, as vendors append it to the model that answered. */
@@ -133,7 +136,7 @@ export function nameOf(view: RecordView, rule: Rule, row: number): string | null
   const text = rule.paths === null ? view.reader.text(row) : view.reader.part(rule, row);
   if (text === null) return null;
   const name = trimTo(text, rule);
-  return name === '' ? null : name;
+  return isBlank(name) ? null : name;
 }
 
 /** Whether the value is a placeholder for text that the sender withheld. */
