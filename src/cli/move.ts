@@ -1,8 +1,9 @@
 /** `sluice move --to URL`: copies everything into another database, from the embedded server to your own or back. */
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { UserError } from '../errors.ts';
 import { type Address, Database } from '../extensions/postgres/database.ts';
-import { checkUrl, describeDatabase } from '../extensions/postgres/database-url.ts';
+import { describeDatabase, faultOfUrl } from '../extensions/postgres/database-url.ts';
 import { EmbeddedServer } from '../extensions/postgres/embedded/server.ts';
 import { checkRequirements } from '../extensions/postgres/first-contact.ts';
 import type { PostgresOptions } from '../extensions/postgres/options.ts';
@@ -17,6 +18,10 @@ import { progressLines } from './view/progress.ts';
 
 /** Before the folder of an embedded server. */
 const EMBEDDED = 'embedded:';
+/** Also the folder of a server's socket, as in the configuration. */
+const IS_URL = /^(?:postgres(?:ql)?:\/\/|socket:|\/)/u;
+/** A text without a password. */
+const IS_NAME = /^[\w./~-]+$/u;
 
 export const command: Command = {
   description:
@@ -35,11 +40,33 @@ export const command: Command = {
     const to = call.values.text('to');
     if ((to === undefined) !== call.values.flag('undo'))
       throw new UsageError('name the target', 'as --to postgres://… or --to embedded:DIR');
+    if (to !== undefined) checkTarget(call, to);
     return withDatabase(call, 'own', async (source, { options }) =>
       to === undefined ? undo(call, source) : moveTo(call, { source, to, options }),
     );
   },
 };
+
+/** Called before a database is opened. Throws a `UsageError`, which repeats no URL: that may have a password. */
+function checkTarget(call: Call, to: string): void {
+  if (to.startsWith(EMBEDDED)) {
+    if (to.length > EMBEDDED.length) return;
+    throw new UsageError('--to embedded: names no folder', `Write the folder after the colon: --to ${EMBEDDED}./data`);
+  }
+  if (IS_URL.test(to)) {
+    const fault = faultOfUrl(to);
+    if (fault !== null) throw new UsageError(`the URL of --to cannot be used: ${fault.message}`, fault.hint);
+    return;
+  }
+  const named = IS_NAME.test(to) ? ` "${to}"` : '';
+  const isFolder = named !== '' && existsSync(resolve(call.process.cwd(), to));
+  throw new UsageError(
+    `--to${named} is no target: it begins neither with postgres:// nor with ${EMBEDDED}`,
+    isFolder
+      ? `For the embedded server in this folder write --to ${EMBEDDED}${to}`
+      : `Write --to postgres://user:password@host:5432/database for a server, or --to ${EMBEDDED}DIR for the folder of an embedded one.`,
+  );
+}
 
 async function undo({ terminal }: Call, database: Database): Promise<void> {
   if (!(await undoMove(database))) throw new UserError('the data of this database was not moved away');
@@ -85,7 +112,6 @@ async function openTarget(
   to: string,
 ): Promise<{ readonly address: Address; readonly embedded: EmbeddedServer | null }> {
   if (!to.startsWith(EMBEDDED)) {
-    checkUrl(to);
     return { address: { connectionString: to }, embedded: null };
   }
   const embedded = new EmbeddedServer(placeOf(call, folderOf(call, to)));

@@ -1,7 +1,7 @@
 // `sluice move`: everything arrives once, an interrupted move continues, and only one database accepts data.
 import { once } from 'node:events';
 import { spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { waitFor } from '../../src/extensions/postgres/embedded/wait.ts';
@@ -49,6 +49,29 @@ t.test('a database is not moved to itself', async (t) => {
     err: /this database itself/u,
   });
   t.match(await sluice('move', '-c', 'source.yaml'), { code: 2, err: /name the target/u });
+});
+
+t.test('a target that is none is refused before any database is opened, with the targets that there are', async (t) => {
+  const nowhere = folderOf({ 'source.yaml': postgresConfig({ databaseUrl: 'postgres://127.0.0.1:1/none' }) });
+  mkdirSync(join(nowhere, 'data'));
+  const refused = (...to: readonly string[]): Promise<Outcome> =>
+    call(['move', '--to', ...to, '-c', 'source.yaml'], { folder: nowhere });
+  const forms = /--to postgres:\/\/user:password@host:5432\/database for a server, or --to embedded:DIR/u;
+  t.match(await refused('nope'), {
+    code: 2,
+    out: '',
+    err: /--to "nope" is no target: it begins neither with postgres:/u,
+  });
+  t.match(await refused('nope'), { err: forms });
+  t.match(await refused('data'), { code: 2, err: /For the embedded server in this folder write --to embedded:data/u });
+  t.match(await refused('embedded:'), { code: 2, err: /names no folder[\s\S]*--to embedded:\.\/data/u });
+  const secret = await refused('mysql://u:s3cret@host/db');
+  t.match(secret, { code: 2, err: forms });
+  t.notMatch(secret.err, /s3cret/u);
+  t.match(await refused('postgres://u:p@host/db?sslmode=x'), {
+    code: 2,
+    err: /the URL of --to cannot be used: its sslmode is not known/u,
+  });
 });
 
 t.test(
