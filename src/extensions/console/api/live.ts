@@ -8,7 +8,7 @@ import { allOf, conditionsOf, environmentCondition, idOf } from './question.ts';
 import { sharedStateOf } from './shared-state.ts';
 import { readTraceRows, sumsOfUsage } from './trace-rows.ts';
 
-/** The limit of one event; further traces are only counted. */
+/** The limit of one event; further traces are only named. */
 const MAX_ITEMS = 50;
 const BEAT_MS = 15_000;
 const WATERMARK = /^\d{1,15}$/u;
@@ -70,7 +70,8 @@ async function rowsOf(
   const matched = Number(row?.['matched']);
   if (matched === 0) return null;
   const items = await readTraceRows(reader, project, row?.['ids'] as readonly Buffer[]);
-  return `{"items":[${items.join(',')}],"dropped":${matched - items.length + left}}`;
+  const dropped = matched - items.length + left;
+  return `{"items":[${items.join(',')}],"dropped":${dropped},"left_out":${String(row?.['others'])}}`;
 }
 
 /** The last parameter is the list of traces. */
@@ -93,7 +94,9 @@ function rowsQuestion(context: RequestContext): RowsQuestion {
     WHERE t.project = ${of}::text AND t.trace_id = ANY ($${parameters.values.length + 1}::bytea[]) AND t.first_ns IS NOT NULL AND ${conditions}
   ), shown AS MATERIALIZED (SELECT * FROM matching ORDER BY first_ns DESC, trace_id DESC LIMIT ${MAX_ITEMS})
   SELECT (SELECT count(*) FROM matching)::int4 AS matched,
-    ARRAY(SELECT trace_id FROM shown ORDER BY first_ns DESC, trace_id DESC) AS ids`;
+    ARRAY(SELECT trace_id FROM shown ORDER BY first_ns DESC, trace_id DESC) AS ids,
+    (SELECT coalesce(json_agg(json_build_array(encode(o.trace_id, 'hex'), o.first_ns::text)), '[]')::text
+     FROM (SELECT trace_id, first_ns FROM matching ORDER BY first_ns DESC, trace_id DESC OFFSET ${MAX_ITEMS}) o) AS others`;
   return { text, values: parameters.values };
 }
 

@@ -550,6 +550,8 @@ export interface LiveTraces {
    * reader was slow.
    */
   readonly dropped: number;
+  /** Those of them that had no place in the event: id and start, by which a list tells whether it has them. */
+  readonly left_out: readonly (readonly [id: string, startNs: string])[];
 }
 
 /** The data of `event: trace` of `GET …/live?trace=ID`. */

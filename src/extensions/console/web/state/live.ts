@@ -12,9 +12,14 @@ export const liveOn = signal(true);
 export const connected = signal(false);
 /** Rows that arrived and are not shown yet. */
 export const pending = signal<readonly TraceRow[]>([]);
+/** The number of traces that arrived without a row, and are not in `leftOut`. */
 export const dropped = signal(0);
+/** Starts of traces that had no place in their event, by id. The list may have some of them. */
+export const leftOut = signal<ReadonlyMap<string, bigint>>(new Map());
 
 const MOST_PENDING = 500;
+/** The latest are kept. */
+const MOST_LEFT_OUT = 1_000;
 
 export interface LiveQuestion {
   readonly project: string;
@@ -67,7 +72,22 @@ export function useLive({ project, query, active, onGap }: LiveQuestion): void {
 
 function add(arrived: LiveTraces): void {
   pending.value = merge(arrived.items, pending.value).slice(0, MOST_PENDING);
-  dropped.value += arrived.dropped;
+  dropped.value += arrived.dropped - arrived.left_out.length;
+  if (leftOut.value.size + arrived.left_out.length === 0) return;
+  const all = new Map(leftOut.value);
+  for (const [id, start] of arrived.left_out) all.set(id, BigInt(start));
+  for (const { trace_id } of arrived.items) all.delete(trace_id);
+  leftOut.value = new Map([...all].slice(-MOST_LEFT_OUT));
+}
+
+/**
+ * The number of traces that had no place in their event and are not in the list. The first event of a stream looks back
+ * a few seconds, so the list may have some, or load those that start before `from` with a page.
+ */
+export function missingIn(rows: readonly TraceRow[], from: bigint): number {
+  if (leftOut.value.size === 0) return 0;
+  const ids = new Set([...rows, ...pending.value].map(({ trace_id }) => trace_id));
+  return [...leftOut.value].filter(([id, start]) => start > from && !ids.has(id)).length;
 }
 
 /** Latest start first; a row replaces an earlier one of the same trace. */
@@ -79,7 +99,14 @@ export function merge(newer: readonly TraceRow[], older: readonly TraceRow[]): r
 const byStart = (a: TraceRow, b: TraceRow): number =>
   Number(BigInt(b.start_time_unix_nano) - BigInt(a.start_time_unix_nano));
 
-export function clearPending(): void {
+/** The rows are shown. */
+export function takePending(): void {
   pending.value = [];
   dropped.value = 0;
+}
+
+/** The list is loaded again. */
+export function clearPending(): void {
+  takePending();
+  leftOut.value = new Map();
 }

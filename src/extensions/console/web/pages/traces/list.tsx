@@ -28,12 +28,14 @@ interface TraceListProps {
   readonly archived: JSX.Element | null;
   /** Below the rows, where there is no search. */
   readonly foot: JSX.Element | null;
+  /** New traces that are known by their ids only. */
+  readonly missing: number;
   readonly showPending: (() => void) | null;
 }
 
 const NONE: ReadonlySet<string> = new Set();
 
-export function TraceList({ rows: found, search, archived, foot, showPending }: TraceListProps): JSX.Element {
+export function TraceList({ rows: found, search, archived, foot, missing, showPending }: TraceListProps): JSX.Element {
   const [active, setActive] = useState<string | null>(null);
   const [picks, setPicks] = useState(NONE);
   const [gone, setGone] = useState(NONE);
@@ -56,6 +58,7 @@ export function TraceList({ rows: found, search, archived, foot, showPending }: 
     neighbours.value = rows.map(({ trace_id }) => trace_id);
   }, [rows]);
   const arrived = pending.value.length;
+  const offered = arrived + dropped.value + missing;
   // Rows never move under the pointer or below the reader's row.
   useEffect(() => {
     if (arrived > 0 && showPending !== null && !pointer.current && at <= 0) showPending();
@@ -68,10 +71,10 @@ export function TraceList({ rows: found, search, archived, foot, showPending }: 
   const row = rows[at];
   return (
     <div class="list" onPointerEnter={() => (pointer.current = true)} onPointerLeave={() => (pointer.current = false)}>
-      {arrived + dropped.value === 0 || showPending === null ? null : (
+      {offered === 0 || showPending === null ? null : (
         <div class="arrived" role="status">
           <Button kind="main" onClick={showPending}>
-            {exactly(arrived + dropped.value)} new ↑
+            {exactly(offered)} new ↑
           </Button>
         </div>
       )}

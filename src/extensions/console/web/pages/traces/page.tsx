@@ -9,7 +9,7 @@ import { Button, Tabs } from '../../parts/basics.tsx';
 import { Archived, ArchivedOffer, Found, Incomplete } from '../../parts/search.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { useKeys } from '../../state/keys.ts';
-import { clearPending, merge, pending, useLive } from '../../state/live.ts';
+import { clearPending, merge, missingIn, pending, takePending, useLive } from '../../state/live.ts';
 import { parameter, setQuery } from '../../state/location.ts';
 import { facetsShown } from '../../state/settings.ts';
 import { exactly } from '../../text/figures.ts';
@@ -92,11 +92,11 @@ function NewestTraces({ asked, newest }: { asked: Asked; newest: TraceRow | null
     onGap: restart,
   });
   const showPending = (): void => {
-    // Spans that are in objects only are loaded with the list.
+    // Traces without a row are loaded with the list: too many in one event, or in objects only.
     if (pending.value.length === 0) restart();
     else {
       setAdded({ of: query, rows: merge(pending.value, live).slice(0, MOST_LIVE) });
-      clearPending();
+      takePending();
     }
   };
   // A trace that is older than the last loaded one is loaded with its page.
@@ -105,6 +105,8 @@ function NewestTraces({ asked, newest }: { asked: Asked; newest: TraceRow | null
   // Traces between these and the pages below were dropped.
   const isFull = live.length >= MOST_LIVE;
   const rows = isFull ? live : fresh.length === 0 ? search.items : merge(fresh, search.items);
+  // Traces before the last row are loaded with their page, or by the button below.
+  const last = isFull || search.more ? BigInt(rows.at(-1)?.start_time_unix_nano ?? 0) : 0n;
   const foot = isFull ? (
     <>
       <span>the newest {exactly(MOST_LIVE)} shown</span>
@@ -125,6 +127,7 @@ function NewestTraces({ asked, newest }: { asked: Asked; newest: TraceRow | null
         search={isFull ? null : search}
         archived={archived}
         foot={foot}
+        missing={missingIn(rows, last)}
         showPending={showPending}
       />
     </Found>
@@ -218,6 +221,7 @@ function TopList({ asked, by }: { asked: Asked; by: string }): JSX.Element {
                 <Archived before={before ?? null} unread={unread ?? null} />
               </>
             }
+            missing={0}
             showPending={null}
           />
         )
