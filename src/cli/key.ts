@@ -8,8 +8,9 @@ import { findEndpoint } from '../daemon/endpoint.ts';
 import { sdkVariables } from './greeting.ts';
 import { withDatabase } from './database.ts';
 import { onlyWord } from './project.ts';
-import { layOut } from './terminal.ts';
 import { flagOption, textOption } from './options.ts';
+import type { Terminal } from './terminal.ts';
+import { describeTable } from './view/table.ts';
 
 const DEFAULT_PROJECT = 'default';
 
@@ -56,7 +57,9 @@ export const commands: Readonly<Record<string, Command>> = {
       withDatabase(call, 'read', async (database) => {
         const project = call.values.text('project') ?? null;
         const keys = await new Administration(database).listKeys(project);
-        call.terminal.print(call.values.flag('json') ? JSON.stringify(keys, null, 2) : table(keys, project));
+        call.terminal.print(
+          call.values.flag('json') ? JSON.stringify(keys, null, 2) : table(keys, project, call.terminal),
+        );
       }),
   },
   revoke: {
@@ -75,7 +78,7 @@ export const commands: Readonly<Record<string, Command>> = {
 const ID_LENGTH = 8;
 
 /** `project`: the one that was asked for; null for all. */
-function table(keys: readonly KeyRow[], project: string | null): string {
+function table(keys: readonly KeyRow[], project: string | null, terminal: Terminal): string {
   if (keys.length === 0) {
     const of = project === null ? '' : ` of a project "${project}"`;
     return `There are no keys${of}. Create one with: sluice key create --project <NAME>`;
@@ -88,5 +91,6 @@ function table(keys: readonly KeyRow[], project: string | null): string {
     revokedAt === null ? 'active' : `revoked ${revokedAt.toISOString().slice(0, 10)}`,
     label ?? '',
   ]);
-  return layOut([['ID', 'PROJECT', 'ENVIRONMENT', 'CREATED', 'STATE', 'LABEL'], ...rows]);
+  const heads = [['ID', 'PROJECT', 'ENVIRONMENT', 'CREATED', 'STATE', 'LABEL']];
+  return describeTable({ heads, rows, shrinking: [heads[0]?.indexOf('LABEL') ?? 0] }, terminal);
 }

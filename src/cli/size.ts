@@ -3,9 +3,10 @@ import { parseByteSize } from '../config/units.ts';
 import type { Command } from './command.ts';
 import { flagOption, textOption, UsageError, type Values } from './options.ts';
 import { type Load, RATIOS, type Setup, setupsFor } from './sizing.ts';
-import { layOut } from './terminal.ts';
+import type { Terminal } from './terminal.ts';
 import { formatBytes, formatCount } from './view/format.ts';
 import { asJson } from './view/screen-text.ts';
+import { describeTable, describeText } from './view/table.ts';
 
 /** A server without a standby is not the place for more. */
 const MOST_EMBEDDED_BYTES = 2 ** 40;
@@ -34,7 +35,7 @@ export const command: Command = {
     const load = loadOf(values);
     const setups = setupsFor(load);
     const notes = notesOf(setups);
-    terminal.print(values.flag('json') ? asJson({ load, setups, notes }) : screenOf(load, setups, notes));
+    terminal.print(values.flag('json') ? asJson({ load, setups, notes }) : screenOf(load, setups, notes, terminal));
   },
 };
 
@@ -77,7 +78,7 @@ function notesOf(setups: readonly Setup[]): readonly string[] {
   return notes;
 }
 
-function screenOf(load: Load, setups: readonly Setup[], notes: readonly string[]): string {
+function screenOf(load: Load, setups: readonly Setup[], notes: readonly string[], terminal: Terminal): string {
   const spans = load.spansPerSecond * DAY_S * load.days;
   const head = `${formatCount(spans)} spans, ${formatBytes(spans * load.bytesPerSpan)} before compression`;
   const rows = setups.map((setup) => [
@@ -93,7 +94,9 @@ function screenOf(load: Load, setups: readonly Setup[], notes: readonly string[]
   ]);
   const titles = ['', 'daemon', 'database', 'archive', 'memory', 'disk', 'bucket', 'objects', 'a month'];
   const units = ['', 'cores', 'cores', 'cores', '', '', '', '', ''];
-  return [head, '', layOut([titles, units, ...rows]), ...(notes.length === 0 ? [] : ['', ...notes])].join('\n');
+  const table = describeTable({ heads: [titles, units], rows }, terminal);
+  const shown = notes.map((note) => describeText(note, terminal));
+  return [describeText(head, terminal), '', table, ...(shown.length === 0 ? [] : ['', ...shown])].join('\n');
 }
 
 /** Two digits are what the estimate is worth. */

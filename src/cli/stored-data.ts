@@ -5,7 +5,8 @@ import { formatDuration } from '../config/units.ts';
 import type { RetentionPeriods } from '../exporters/postgres/retention.ts';
 import { formatBytes, UNKNOWN } from './view/format.ts';
 import { type Reader, textOf } from './reader.ts';
-import { layOut, type Style } from './terminal.ts';
+import type { Terminal } from './terminal.ts';
+import { describeTable } from './view/table.ts';
 
 type Signal = keyof RetentionPeriods;
 
@@ -89,7 +90,7 @@ function retentionOf(config: Config): RetentionPeriods | null {
   return null;
 }
 
-export function describeStoredData(stored: readonly StoredData[], style: Style): string {
+export function describeStoredData(stored: readonly StoredData[], { style, tableWidth }: Terminal): string {
   const rows = stored.map(({ signal, oldest, retention, next_drop, bytes }) => [
     signal,
     oldest ?? 'none',
@@ -97,6 +98,6 @@ export function describeStoredData(stored: readonly StoredData[], style: Style):
     next_drop ?? UNKNOWN,
     formatBytes(bytes),
   ]);
-  const table = layOut([['STORED', 'SINCE', 'KEPT', 'NEXT DROP', 'SIZE'], ...rows]);
-  return style.dim(table);
+  const heads = [['STORED', 'SINCE', 'KEPT', 'NEXT DROP', 'SIZE']];
+  return style.dim(describeTable({ heads, rows }, { tableWidth, style: { ...style, dim: (text) => text } }));
 }

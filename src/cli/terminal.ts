@@ -9,6 +9,8 @@ export interface Terminal {
   readonly style: Style;
   /** Columns of the terminal; 100 without a terminal. */
   readonly width: number;
+  /** The most columns of a table: those of the terminal; without one a table has any width. */
+  readonly tableWidth: number;
 }
 
 /** Each function returns its text unchanged when colours are off. */
@@ -30,6 +32,7 @@ export function makeTerminal(host: NodeJS.Process): Terminal {
     say: (text) => void host.stderr.write(text.endsWith('\n') ? text : `${text}\n`),
     style: makeStyle(coloured),
     width: host.stdout.columns ?? DEFAULT_WIDTH,
+    tableWidth: host.stdout.columns ?? Number.POSITIVE_INFINITY,
   };
 }
 

@@ -10,13 +10,15 @@ import { describeStoredData, type StoredData, readStoredData } from './stored-da
 import { Parameters, FILTER_OPTIONS, USAGE_EXPRESSIONS, usageConditions } from './filters.ts';
 import { flagOption, textOption, UsageError, type Values } from './options.ts';
 import { type Reader, READER_OPTIONS, type RowOf, shaped, sinceOf, sumOf, textOf, withReader } from './reader.ts';
-import { asJson, cut, padLeft } from './view/screen-text.ts';
-import { layOut, type Terminal } from './terminal.ts';
+import { asJson, cut } from './view/screen-text.ts';
+import type { Terminal } from './terminal.ts';
+import { describeTable, describeText } from './view/table.ts';
 
 const DEFAULT_SINCE = '30d';
 /** The number of conversations is large; the most expensive ones are shown. */
 const SHOWN_ROWS = 50;
 const WIDEST_NAME = 48;
+const INDENT = '  ';
 
 interface Group {
   readonly columns: readonly string[];
@@ -207,8 +209,9 @@ function describe(
   rows: readonly UsageRow[],
   unpriced: readonly Unpriced[],
   stored: readonly StoredData[] | null,
-  { style }: Terminal,
+  terminal: Terminal,
 ): string {
+  const { style } = terminal;
   const lines: string[] = [];
   if (rows.length === 0) lines.push('No model calls match. Another time: `--since`.');
   else {
@@ -227,22 +230,27 @@ function describe(
         .map((row) => [...columns.map((name) => cut(row.names[name] ?? UNKNOWN, WIDEST_NAME)), ...sumsOf(row)]),
       [...columns.map((_, at) => (at === 0 ? 'total' : '')), ...sumsOf(total)],
     ];
-    const table = layOut(alignRight([head, ...body], columns.length)).split('\n');
-    const last = table.length - 1;
-    lines.push(...table.map((line, at) => (at === 0 ? style.dim(line) : at === last ? style.bold(line) : line)));
-    if (rows.length > SHOWN_ROWS) lines.push(style.dim(`… ${rows.length - SHOWN_ROWS} more rows; see all with --json`));
+    const last = body.length - 1;
+    const shrinking = columns.map((_, at) => at);
+    const paint = (text: string, row: number): string => (row === last ? style.bold(text) : text);
+    lines.push(describeTable({ heads: [head], rows: body, shrinking, numbersFrom: columns.length, paint }, terminal));
+    if (rows.length > SHOWN_ROWS)
+      lines.push(style.dim(describeText(`… ${rows.length - SHOWN_ROWS} more rows; see all with --json`, terminal)));
   }
   if (unpriced.length > 0) {
-    lines.push('', style.yellow('Without a price, and so not in the cost:'));
+    lines.push('', style.yellow(describeText('Without a price, and so not in the cost:', terminal)));
     const names = unpriced
       .slice(0, SHOWN_ROWS)
       .map(({ provider, model, call_count }) => [
         cut(`${provider ?? '(no provider)'} / ${model ?? '(no model)'}`, 2 * WIDEST_NAME),
         plural(call_count, 'call'),
       ]);
-    lines.push(layOut(names, '  '), style.dim('  `sluice prices check MODEL --provider P` tells why.'));
+    const inner = { style, tableWidth: terminal.tableWidth - INDENT.length };
+    const list = describeTable({ heads: [], rows: names, shrinking: [0] }, inner);
+    const advice = describeText('`sluice prices check MODEL --provider P` tells why.', inner);
+    lines.push(indented(list), style.dim(indented(advice)));
   }
-  if (stored !== null) lines.push('', describeStoredData(stored, style));
+  if (stored !== null) lines.push('', describeStoredData(stored, terminal));
   return lines.join('\n');
 }
 
@@ -256,7 +264,8 @@ function sumsOf(row: Omit<UsageRow, 'names'>): readonly string[] {
   ];
 }
 
-function alignRight(rows: readonly (readonly string[])[], from: number): readonly (readonly string[])[] {
-  const widest = (at: number): number => Math.max(...rows.map((row) => row[at]?.length ?? 0));
-  return rows.map((row) => row.map((cell, at) => (at < from ? cell : padLeft(cell, widest(at)))));
-}
+const indented = (text: string): string =>
+  text
+    .split('\n')
+    .map((line) => INDENT + line)
+    .join('\n');

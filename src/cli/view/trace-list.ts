@@ -2,12 +2,15 @@
 import { layOut, type Style, type Terminal } from '../terminal.ts';
 import type { TraceRow } from '../traces-query.ts';
 import { formatAge, formatCost, formatCount, formatTook } from './format.ts';
-import { cut, padLeft, widthOf } from './screen-text.ts';
+import { clean, cut, padLeft, widthOf } from './screen-text.ts';
+import { describeBlocks } from './table.ts';
 
 /** The digits that are shown, of 32. `sluice trace` accepts a prefix of an id. */
 const ID_DIGITS = 12;
 /** Optional columns are left out where a name would get less. */
 const SHORTEST_NAME = 32;
+/** Where the terminal has no room for that. With less, each trace is a block of lines. */
+const LEAST_NAME = 16;
 const NS_PER_MS = 1_000_000;
 /** Places of columns. */
 const NAME = 2;
@@ -19,11 +22,19 @@ export function describeTraces(rows: readonly TraceRow[], terminal: Terminal, no
   const { style } = terminal;
   const head = ['AGE', 'TRACE', 'NAME', 'SPANS', 'CALLS', 'TOKENS', 'COST', 'TOOK', 'ERRORS'];
   const cells = [head, ...rows.map((row) => cellsOf(row, style, nowMs))];
-  const [first = [], ...others] = fitNames(cells, extraColumns(rows), terminal.width);
-  return layOut([
-    first.map(style.dim),
-    ...others.map((row) => row.map((cell, at) => (at === NAME ? style.bold(cell) : cell))),
-  ]);
+  const extra = extraColumns(rows);
+  const named = (row: readonly string[]): readonly string[] =>
+    row.map((cell, at) => (at === NAME ? style.bold(cell) : cell));
+  for (const shortest of [SHORTEST_NAME, LEAST_NAME]) {
+    const [first = [], ...others] = fitNames(cells, extra, { width: terminal.width, shortest });
+    const table = layOut([first.map(style.dim), ...others.map(named)]);
+    if (table.split('\n').every((line) => widthOf(line) <= terminal.tableWidth)) return table;
+  }
+  const [heads = [], ...whole] = withColumns(cells, extra);
+  return describeBlocks(
+    { heads: [heads], rows: whole.map((row) => row.map((cell, at) => (at === NAME ? clean(cell) : cell))) },
+    terminal,
+  );
 }
 
 function cellsOf(row: TraceRow, style: Style, nowMs: number): readonly string[] {
@@ -63,25 +74,30 @@ function nameOf({ root_name, first_name }: TraceRow): string {
   return first_name === null ? '(logs only)' : `… ${first_name}`;
 }
 
+const withColumns = (
+  rows: readonly (readonly string[])[],
+  extra: readonly (readonly string[])[],
+): readonly (readonly string[])[] => rows.map((row, at) => [...row, ...extra.map((column) => column[at] ?? '')]);
+
 /** Names get the width that the other columns leave; numbers are right-aligned. */
 function fitNames(
   rows: readonly (readonly string[])[],
   extra: readonly (readonly string[])[],
-  width: number,
+  { width, shortest }: { readonly width: number; readonly shortest: number },
 ): readonly (readonly string[])[] {
-  const whole = rows.map((row, at) => [...row, ...extra.map((column) => column[at] ?? '')]);
+  const whole = withColumns(rows, extra);
   const others = whole.map((row) => row.map((cell, at) => (at === NAME ? '' : cell)));
   const taken = Math.max(0, ...layOut(others).split('\n').map(widthOf));
   // Columns that distinguish projects and environments always stay.
   const optional = extra.filter(([head = '']) => OPTIONAL.has(head));
-  if (width - taken < SHORTEST_NAME && optional.length > 0)
+  if (width - taken < shortest && optional.length > 0)
     return fitNames(
       rows,
       extra.filter((column) => column !== optional.at(-1)),
-      width,
+      { width, shortest },
     );
   const widest = Math.max(0, ...others.map((row) => row[TOKENS]?.length ?? 0));
-  const room = Math.max(SHORTEST_NAME, width - taken);
+  const room = Math.max(shortest, width - taken);
   return whole.map((row) =>
     row.map((cell, at) => (at === NAME ? cut(cell, room) : at === TOKENS ? padLeft(cell, widest) : cell)),
   );
