@@ -92,11 +92,11 @@ const commandsOf = ({ traceId, earlier, spanId }: Awaited<ReturnType<typeof send
   ['conversation', 'c-', '--json'],
   ['usage', '--by', 'conversation', '--since', '2d'],
   ['traces', '--json'],
-  ['export', '--what', 'spans'],
   ['export', '--what', 'logs'],
-  ['export', '--what', 'metrics'],
   ...(isLong
     ? [
+        ['export', '--what', 'spans'],
+        ['export', '--what', 'metrics'],
         ['trace', earlier.slice(0, 20), '--json'],
         ['conversation', 'c-1'],
         ['explain', traceId, '--json'],
