@@ -44,7 +44,9 @@ export class CallPacing {
   /** Those that are read. */
   readonly #read = new Set<PacedCalls>();
   /** Those of them that are not read in this iteration. */
-  #paused: PacedCalls[] = [];
+  readonly #paused: PacedCalls[] = [];
+  /** The iteration in which others were paused last. */
+  #pausedIn = -1;
   #checkTimer: NodeJS.Timeout | null = null;
   /** Whether the timer has the longer interval. */
   #isIdle = false;
@@ -79,10 +81,14 @@ export class CallPacing {
 
   /** A connection with the limited rate has begun a call. The others that are read continue in the next iteration. */
   pauseOthers(calls: PacedCalls): void {
-    if (this.#paused.length > 0) return;
-    for (const other of this.#read) if (other !== calls && other.isRated) this.#paused.push(other);
-    for (const other of this.#paused) other.pause();
-    this.#schedule();
+    // Once: a read may begin thousands of calls, beside thousands of connections.
+    if (this.#pausedIn === this.iteration) return;
+    this.#pausedIn = this.#iteration;
+    for (const other of this.#read) {
+      if (other === calls || !other.isRated) continue;
+      other.pause();
+      this.#paused.push(other);
+    }
   }
 
   /** Checks what the connection sends besides messages, now and later, until it is stopped. */
