@@ -140,7 +140,7 @@ export class PacedConnection {
       }
       const expected = this.#expected;
       if (this.#due >= MOST_DUE || !this.#pacing.hasTime(expected)) {
-        this.#leave(isShared ? Buffer.from(rest) : rest, rest === bytes);
+        this.#leave(rest, isShared, rest === bytes);
         return;
       }
       const piece = rest.subarray(0, this.#sizeOfPiece());
@@ -148,7 +148,7 @@ export class PacedConnection {
       rest = rest.subarray(piece.length);
       // node:http has paused the socket for a reader of the body or of answers, and resumes it.
       if (rest.length > 0 && !this.#isClosing && this.#socket.isPaused()) {
-        this.#keep(isShared ? Buffer.from(rest) : rest);
+        this.#keep(rest, isShared);
         return;
       }
     }
@@ -172,15 +172,15 @@ export class PacedConnection {
     return PIECE_SIZES[this.#expected];
   }
 
-  #leave(rest: Buffer, gotNothing: boolean): void {
+  #leave(rest: Buffer, isShared: boolean, gotNothing: boolean): void {
     this.#waits = true;
     this.#socket.pause();
-    this.#keep(rest);
+    this.#keep(rest, isShared);
     if (this.#due < MOST_DUE) this.#pacing.await(this, this.#expected, gotNothing);
   }
 
-  #keep(rest: Buffer): void {
-    if (!this.#socket.destroyed) this.#socket.unshift(rest);
+  #keep(rest: Buffer, isShared: boolean): void {
+    if (!this.#socket.destroyed) this.#socket.unshift(isShared ? Buffer.from(rest) : rest);
   }
 
   #throwAway(bytes: number): void {
