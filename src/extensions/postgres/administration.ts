@@ -19,7 +19,7 @@ import { audited, type Change, COMMAND_LINE, writeAudit } from './audit.ts';
 import { requestErasure } from './removal/archived.ts';
 import { removeTrace } from './removal/trace.ts';
 import { removeUnsent } from './removal/unsent.ts';
-import { FOREIGN_KEY_VIOLATION, saying, UNIQUE_VIOLATION } from './sqlstate.ts';
+import { FOREIGN_KEY_VIOLATION, replaceError, UNIQUE_VIOLATION } from './sqlstate.ts';
 
 /** Projects that only keys of the configuration name have counters, but no row until they are created. */
 const LIST_PROJECTS = `
@@ -79,7 +79,7 @@ export class Administration implements ProjectAdministration {
       ...{ action: 'project.create', project: name, target: name, details: { plan, monthly_spans: monthlySpans } },
       text: 'INSERT INTO sluice.projects (name, plan, monthly_spans) VALUES ($1, $2, $3)',
       values: [name, plan, monthlySpans],
-    }).catch(saying(UNIQUE_VIOLATION, exists));
+    }).catch(replaceError(UNIQUE_VIOLATION, exists));
   }
 
   /**
@@ -133,7 +133,7 @@ export class Administration implements ProjectAdministration {
       ...{ action: 'key.create', project, target: key.publicId, details: { environment: scope, label } },
       text: 'INSERT INTO sluice.api_keys (public_id, project, environment, hash, label) VALUES ($1, $2, $3, $4, $5)',
       values: [key.publicId, project, scope, key.hash, label],
-    }).catch(saying(FOREIGN_KEY_VIOLATION, () => unknownProject(project)));
+    }).catch(replaceError(FOREIGN_KEY_VIOLATION, () => unknownProject(project)));
     return { text: key.text, publicId: key.publicId };
   }
 
@@ -177,7 +177,7 @@ export class Administration implements ProjectAdministration {
       beside: OTHER_SPELLINGS,
       text: SET_ENVIRONMENT,
       values: [project, name, JSON.stringify(settings)],
-    }).catch(saying(FOREIGN_KEY_VIOLATION, () => unknownProject(project)));
+    }).catch(replaceError(FOREIGN_KEY_VIOLATION, () => unknownProject(project)));
   }
 
   async listEnvironments(project: string | null): Promise<readonly EnvironmentRow[]> {

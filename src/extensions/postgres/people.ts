@@ -18,7 +18,7 @@ import type {
 import type { PostgresDatabase } from '../../component/capabilities/postgres.ts';
 import { UserError } from '../../errors.ts';
 import { audited, type Change } from './audit.ts';
-import { FOREIGN_KEY_VIOLATION, saying, UNIQUE_VIOLATION } from './sqlstate.ts';
+import { FOREIGN_KEY_VIOLATION, replaceError, UNIQUE_VIOLATION } from './sqlstate.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -94,7 +94,7 @@ export class PostgresPeople implements People {
       ...{ action: 'person.create', project: null, target: draft.name, details: { id, role, projects, seesContent } },
       text: 'INSERT INTO sluice.people (id, name, role, projects, sees_content) VALUES ($1, $2, $3, $4, $5)',
       values: [id, draft.name, role, projects, seesContent],
-    }).catch(saying(UNIQUE_VIOLATION, exists));
+    }).catch(replaceError(UNIQUE_VIOLATION, exists));
     return { id, name: draft.name, role, projects, seesContent };
   }
 
@@ -188,7 +188,7 @@ export class PostgresPeople implements People {
       text: `INSERT INTO sluice.read_tokens (public_id, project, hash, label, sees_content, expires_at, created_by, creator)
         VALUES ($1, $2, $3, $4, $5, $6, (SELECT id FROM sluice.people WHERE id = $7), $8)`,
       values: [publicId, project, hash, label, seesContent, expiresAt, by.id, by.name],
-    }).catch(saying(FOREIGN_KEY_VIOLATION, unknown));
+    }).catch(replaceError(FOREIGN_KEY_VIOLATION, unknown));
   }
 
   async findToken(publicId: string): Promise<StoredReadToken | null> {

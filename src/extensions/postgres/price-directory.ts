@@ -3,7 +3,7 @@ import type { PostgresDatabase } from '../../component/capabilities/postgres.ts'
 import type { PriceDirectory, StoredPrice } from '../../component/capabilities/price-directory.ts';
 import { UserError } from '../../errors.ts';
 import type { Announcements } from './announcements.ts';
-import { FOREIGN_KEY_VIOLATION, saying } from './sqlstate.ts';
+import { FOREIGN_KEY_VIOLATION, replaceError } from './sqlstate.ts';
 
 /** The limit of entries that are read: a longer price list should be a file. */
 const MAX_STORED_PRICES = 5000;
@@ -58,7 +58,7 @@ export const ownFirst = (one: StoredPrice, other: StoredPrice): number =>
 /** Stores an entry, or replaces the one with the same id and project. */
 export async function storePrice(database: PostgresDatabase, { id, project, entry }: StoredPrice): Promise<void> {
   const unknown = (): UserError => new UserError(`there is no project "${project}"`, 'See `sluice project list`.');
-  await database.query(STORE, [id, project, JSON.stringify(entry)]).catch(saying(FOREIGN_KEY_VIOLATION, unknown));
+  await database.query(STORE, [id, project, JSON.stringify(entry)]).catch(replaceError(FOREIGN_KEY_VIOLATION, unknown));
 }
 
 /** Returns false when there was none. */

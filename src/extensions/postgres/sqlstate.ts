@@ -30,11 +30,11 @@ export function sqlstateOf(error: unknown): string | null {
   return typeof code === 'string' && /^[0-9A-DF-Z][0-9A-Z]{4}$/.test(code) ? code : null;
 }
 
-/** For `catch`: an error of this state is thrown in other words. */
-export const saying =
-  (state: string, words: () => Error) =>
+/** For `catch`: throws another error instead of one of this state. */
+export const replaceError =
+  (state: string, other: () => Error) =>
   (error: unknown): never => {
-    throw sqlstateOf(error) === state ? words() : error;
+    throw sqlstateOf(error) === state ? other() : error;
   };
 
 export function meaningOf(error: unknown): Meaning {
