@@ -1,0 +1,39 @@
+/** Spans of many traces in tables without statistics, as those of a new day, and the cost of reading them. */
+import { type Reading, spanRow, startReading, store } from './console-reading.ts';
+import type { Teardown } from './postgres.ts';
+
+export const TRACES = 400;
+/** Those of each trace. */
+export const SPANS = 8;
+const HOUR_MS = 3_600_000;
+const ENTRIES = `SELECT sum(idx_tup_read)::int4 AS entries FROM pg_stat_user_indexes WHERE relname LIKE 'spans%'`;
+const FLUSH = 'SELECT pg_stat_force_next_flush()';
+
+export interface WithoutStatistics {
+  readonly reading: Reading;
+  /** How many entries of indexes the work reads. */
+  entriesOf(work: () => Promise<unknown>): Promise<number>;
+}
+
+export async function startWithoutStatistics(t: Teardown): Promise<WithoutStatistics> {
+  const reading = await startReading(t);
+  await reading.client.query('ALTER TABLE sluice.spans_default SET (autovacuum_enabled = off)');
+  const spans = Array.from({ length: TRACES * SPANS }, (_, at) =>
+    spanRow({ trace: 1 + (at % TRACES), at: (at * HOUR_MS) / (TRACES * SPANS), request_model: 'gpt-5' }),
+  );
+  await store(reading, spans);
+  // The statistics of a connection are written at its end, or by this statement. The pool has one connection in use.
+  const entriesRead = async (): Promise<number> => {
+    await reading.reader.query(FLUSH);
+    await reading.client.query(FLUSH);
+    await reading.client.query('SELECT pg_stat_clear_snapshot()');
+    const { rows } = await reading.client.query(ENTRIES);
+    return rows[0].entries;
+  };
+  const entriesOf = async (work: () => Promise<unknown>): Promise<number> => {
+    const before = await entriesRead();
+    await work();
+    return (await entriesRead()) - before;
+  };
+  return { reading, entriesOf };
+}
