@@ -15,7 +15,7 @@ import { DirectCommits } from '../test/support/direct-commits.ts';
 import { freePort } from '../test/support/executable.ts';
 import { readArguments } from './arguments.ts';
 import { makeCorpus } from './corpus.ts';
-import { KEY, PROJECT, startDaemon } from './daemon.ts';
+import { KEY, openConsole, PROJECT, startDaemon } from './daemon.ts';
 import { identified } from './requests.ts';
 import { printHead, printRow } from './table.ts';
 
@@ -83,13 +83,8 @@ async function main(): Promise<void> {
     },
   });
   const port = await freePort();
-  const settings = [
-    `extensions.console.endpoint=127.0.0.1:${port}`,
-    'extensions.console.auth.mode=none',
-    'extensions.console.auth.anonymous_role=viewer',
-  ];
   // Not pinned: the readers' processes of the server may use every core.
-  const daemon = await startDaemon('embedded', settings, { workers: 1 });
+  const daemon = await startDaemon('embedded', openConsole(port), { workers: 1 });
   const client = new Client(daemon.url, KEY);
   const direct = await DirectCommits.open(resolve(daemon.folder, 'data'), COMMIT_EVERY_MS);
   try {

@@ -13,6 +13,13 @@ export const PROJECT = 'bench';
 
 const POLL_MS = 10;
 
+/** Settings of a console at this port, which everyone on this machine may read. */
+export const openConsole = (port: number): readonly string[] => [
+  `extensions.console.endpoint=127.0.0.1:${port}`,
+  'extensions.console.auth.mode=none',
+  'extensions.console.auth.anonymous_role=viewer',
+];
+
 export interface Daemon {
   readonly url: string;
   readonly server: ServerProcess;

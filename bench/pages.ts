@@ -14,8 +14,8 @@ import { makeDemo } from '../src/cli/demo-application.ts';
 import { findChromium, launchChromium } from '../test/support/browser.ts';
 import { freePort } from '../test/support/executable.ts';
 import { readArguments } from './arguments.ts';
-import { type Daemon, KEY, PROJECT, startDaemon } from './daemon.ts';
-import { type Day, makeTraces } from './side-by-side/day.ts';
+import { type Daemon, KEY, openConsole, PROJECT, startDaemon } from './daemon.ts';
+import { makeTraces, sendDay } from './side-by-side/day.ts';
 import { printHead, printRow } from './table.ts';
 
 const VIEWPORT = { width: 1280, height: 800 };
@@ -71,13 +71,6 @@ const SELECT = `(async () => {
   return [panel - started, content - started];
 })()`;
 
-/** Everyone on this machine may read. */
-const consoleAt = (port: number): readonly string[] => [
-  `extensions.console.endpoint=127.0.0.1:${port}`,
-  'extensions.console.auth.mode=none',
-  'extensions.console.auth.anonymous_role=viewer',
-];
-
 interface Scene {
   readonly browser: Browser;
   readonly daemon: Daemon;
@@ -86,27 +79,15 @@ interface Scene {
   readonly large: string;
 }
 
-async function send({ url }: Daemon, { bodies }: Day): Promise<void> {
-  const headers = {
-    'content-type': 'application/x-protobuf',
-    'content-encoding': 'gzip',
-    authorization: `Bearer ${KEY}`,
-  };
-  for (const body of bodies) await accepted(await fetch(`${url}/v1/traces`, { method: 'POST', body, headers }));
-}
-
 /** Returns the id of the trace. */
 async function sendDemo({ url }: Daemon): Promise<string> {
   const { requests, traceId } = makeDemo(Date.now(), 'demo');
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${KEY}` };
   const body = JSON.stringify(requests[0]?.body);
-  await accepted(await fetch(`${url}/v1/traces`, { method: 'POST', headers, body }));
-  return traceId;
-}
-
-async function accepted(answer: Response): Promise<void> {
+  const answer = await fetch(`${url}/v1/traces`, { method: 'POST', headers, body });
   if (answer.status !== 200) throw new Error(`${answer.status} ${await answer.text()}`);
   await answer.arrayBuffer();
+  return traceId;
 }
 
 /** In a new context, whose cache is empty. */
@@ -185,7 +166,7 @@ async function measureMemory(): Promise<void> {
   await pause(IDLE_MS);
   const least = without.server.memory().serverMiB;
   await without.stop();
-  const daemon = await startDaemon('embedded', consoleAt(port), { workers: 1 });
+  const daemon = await startDaemon('embedded', openConsole(port), { workers: 1 });
   await sendDemo(daemon);
   await pause(IDLE_MS);
   const idle = daemon.server.memory().serverMiB;
@@ -210,11 +191,11 @@ async function main(): Promise<void> {
   const chromium = findChromium();
   if (chromium === null) throw new Error('there is no Chromium');
   const port = await freePort();
-  const daemon = await startDaemon('embedded', consoleAt(port), { workers: 1 });
+  const daemon = await startDaemon('embedded', openConsole(port), { workers: 1 });
   const browser = await launchChromium(chromium);
   try {
     const day = makeTraces(Date.now());
-    await send(daemon, day);
+    await sendDay(daemon.url, day);
     console.log(`Chromium ${browser.version()}, ${grouped(day.spans)} spans\n`);
     const base = `http://127.0.0.1:${port}/p/${PROJECT}`;
     await measurePages({ browser, daemon, base, large: day.large }, Number(values.rounds));

@@ -13,10 +13,9 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { grouped, median } from '../src/cli/bench/figures.ts';
 import { findChromium, launchChromium } from '../test/support/browser.ts';
 import { readArguments } from './arguments.ts';
-import { KEY } from './daemon.ts';
 import type { Backend } from './side-by-side/contender.ts';
 import { inFolder, provide } from './side-by-side/contenders.ts';
-import { type Day, LARGE_TRACE, makeTraces, RARE_MODEL, RARE_WORD } from './side-by-side/day.ts';
+import { type Day, LARGE_TRACE, makeTraces, RARE_MODEL, RARE_WORD, sendDay } from './side-by-side/day.ts';
 import { type PageSteps, PHOENIX, SLUICE } from './side-by-side/pages.ts';
 import { startPhoenix } from './side-by-side/phoenix.ts';
 import { pinClient } from './side-by-side/server-process.ts';
@@ -49,21 +48,12 @@ interface Side {
   readonly found: ReadonlyMap<Row, number[]>;
 }
 
-async function fill(backends: readonly Backend[], { bodies, spans }: Day): Promise<void> {
-  const headers = {
-    'content-type': 'application/x-protobuf',
-    'content-encoding': 'gzip',
-    authorization: `Bearer ${KEY}`,
-  };
+async function fill(backends: readonly Backend[], day: Day): Promise<void> {
   for (const backend of backends) {
-    for (const body of bodies) {
-      const answer = await fetch(`${backend.url}/v1/traces`, { method: 'POST', body, headers });
-      if (answer.status !== 200) throw new Error(`${backend.name}: ${answer.status} ${await answer.text()}`);
-      await answer.arrayBuffer();
-    }
-    await backend.drain(spans);
+    await sendDay(backend.url, day);
+    await backend.drain(day.spans);
     const kept = await backend.kept();
-    if (kept !== spans) throw new Error(`${backend.name} has ${kept} of ${spans} spans`);
+    if (kept !== day.spans) throw new Error(`${backend.name} has ${kept} of ${day.spans} spans`);
   }
 }
 

@@ -7,6 +7,7 @@ import { LARGE_TRACE_SPANS, makeDay } from '../../src/cli/demo-day.ts';
 import { CLIENT, spanOf } from '../../src/cli/demo-otlp.ts';
 import { SIGNAL_TRACES } from '../../src/pdata/layout.ts';
 import { encodeProtobuf, loadProtos, type Message, type Value } from '../../test/support/protos.ts';
+import { KEY } from '../daemon.ts';
 
 const DAY_MS = 86_400_000;
 const NS_PER_MS = 1_000_000n;
@@ -22,6 +23,20 @@ export interface Day {
   readonly spans: number;
   /** The id of the trace of 10,000 spans. */
   readonly large: string;
+}
+
+/** `url`: of the receiver. Throws when a request is not accepted. */
+export async function sendDay(url: string, { bodies }: Day): Promise<void> {
+  const headers = {
+    'content-type': 'application/x-protobuf',
+    'content-encoding': 'gzip',
+    authorization: `Bearer ${KEY}`,
+  };
+  for (const body of bodies) {
+    const answer = await fetch(`${url}/v1/traces`, { method: 'POST', body, headers });
+    if (answer.status !== 200) throw new Error(`${url}: ${answer.status} ${await answer.text()}`);
+    await answer.arrayBuffer();
+  }
 }
 
 export function makeTraces(nowMs: number): Day {
