@@ -1,5 +1,5 @@
 // Runs the compiled tests, some files at a time: all of them, or the named ones, as in
-// `npm test -- test/config/load.test.ts`, or a folder. `--jobs=2` runs two at a time, `--timeout=900` gives each file
+// `npm test -- test/config/load.test.ts`, or a folder. Named files have a process each, in a whole run most share one. `--jobs=2` runs two at a time, `--timeout=900` gives each file
 // more seconds. `--long` runs the files that have long tests (test/support/long.ts), with these tests. Test files that
 // need a database share one server. The first of them starts it, and this script stops it. The last line is for
 // scripts: `tests: N passed, N failed`, counting assertions.
@@ -8,7 +8,7 @@ import { availableParallelism } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { runTestFile } from './test-file.js';
+import { runTestProcess } from './test-process.js';
 import { TestReport } from './test-report.js';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -50,7 +50,21 @@ const LONGEST = [
   'cli/move.test.js',
 ];
 
-/** Two files more than there are processors, because many files wait for a server or a timer. */
+/** The other files of a whole run share processes. These set flags or globals of their process, or measure its memory. */
+const OWN_PROCESS = [
+  'client/span-processor.test.js',
+  'daemon/heap.test.js',
+  'docs/own-traces.test.js',
+  'pdata/buffer-view.test.js',
+  'service/admission.test.js',
+  'service/arena.test.js',
+  'service/telemetry/own-traces.test.js',
+];
+
+/** The number of neighbouring files that share a process. */
+const TOGETHER = 8;
+
+/** Two processes more than there are processors, because many tests wait for a server or a timer. */
 const JOBS = String(Math.min(availableParallelism() + 2, 8));
 
 /** What the compiled files with long tests import, and the variable that adds these tests. */
@@ -75,20 +89,30 @@ function readArguments() {
     const { values, positionals } = parseArgs({ options, allowPositionals: true });
     const [jobs, timeout] = [Number(values.jobs), Number(values.timeout)];
     if (!(jobs >= 1) || !(timeout > 0)) fail('--jobs and --timeout are numbers');
-    const files = filesOf(positionals).filter((path) => !values.long || hasLongTests(path));
-    return { jobs, timeoutMs: timeout * 1000, files, additions: values.long ? LONG_TESTS : {} };
+    const groups = groupsOf(positionals);
+    const long = groups.flat().filter(hasLongTests);
+    const chosen = values.long
+      ? { groups: long.map((path) => [path]), additions: LONG_TESTS }
+      : { groups, additions: {} };
+    return { jobs, timeoutMs: timeout * 1000, ...chosen };
   } catch (error) {
     return fail(error.message);
   }
 }
 
-/** Test files, relative to the root. A source file means its compiled file, a folder all tests below it. */
-function filesOf(names) {
-  if (names.length > 0) return [...new Set(names.flatMap(named))];
+/**
+ * Test files, relative to the root. A source file means its compiled file, a folder all tests below it. The files of a
+ * group share a process.
+ */
+function groupsOf(names) {
+  if (names.length > 0) return [...new Set(names.flatMap(named))].map((path) => [path]);
   const all = named('dist/test');
-  const longest = LONGEST.map((path) => join('dist/test', path));
-  for (const path of longest) if (!all.includes(path)) fail(`${path} is named in scripts/test.js and does not exist`);
-  return [...longest, ...all.filter((path) => !longest.includes(path))];
+  const alone = [...LONGEST, ...OWN_PROCESS].map((path) => join('dist/test', path));
+  for (const path of alone) if (!all.includes(path)) fail(`${path} is named in scripts/test.js and does not exist`);
+  const others = all.filter((path) => !alone.includes(path));
+  const groups = alone.map((path) => [path]);
+  for (let at = 0; at < others.length; at += TOGETHER) groups.push(others.slice(at, at + TOGETHER));
+  return groups;
 }
 
 function hasLongTests(path) {
@@ -106,13 +130,14 @@ function named(name) {
   return found.sort().map((file) => join(path, file));
 }
 
-const { jobs, timeoutMs, files, additions } = readArguments();
-const isLong = files.length >= MANY_FILES;
-const counted = files.length === 1 ? '1 test file' : `${files.length} test files`;
+const { jobs, timeoutMs, groups, additions } = readArguments();
+const count = groups.flat().length;
+const isLong = count >= MANY_FILES;
+const counted = count === 1 ? '1 test file' : `${count} test files`;
 process.stdout.write(`running ${counted}${isLong ? ', this takes a few minutes' : ''}\n`);
 const { openRun } = await import('../dist/test/support/postgres.js');
 const run = await openRun();
-const report = new TestReport(process.stdout, files.length);
+const report = new TestReport(process.stdout, count);
 const running = new Set();
 let interrupted = false;
 
@@ -121,17 +146,23 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.on(signal, () => {
     if (!interrupted) report.interrupted();
     interrupted = true;
-    for (const file of running) file.stop(signal);
+    for (const tests of running) tests.stop(signal);
   });
 }
 
 async function work() {
-  for (let path = files.shift(); path !== undefined && !interrupted; path = files.shift()) {
-    report.started(path);
-    const file = runTestFile(path, { root, env: { ...process.env, ...run.variables, ...additions }, timeoutMs });
-    running.add(file);
-    report.ended(await file.done);
-    running.delete(file);
+  for (let paths = groups.shift(); paths !== undefined && !interrupted; paths = groups.shift()) {
+    const tests = runTestProcess(paths, {
+      root,
+      env: { ...process.env, ...run.variables, ...additions },
+      timeoutMs,
+      onStart: (path) => report.started(path),
+      onEnd: (outcome) => report.ended(outcome),
+    });
+    running.add(tests);
+    const rest = await tests.done;
+    running.delete(tests);
+    if (rest.length > 0) groups.unshift(rest);
   }
 }
 

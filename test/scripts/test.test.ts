@@ -4,8 +4,8 @@
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile, symlink, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
@@ -17,6 +17,15 @@ t.setTimeout(300_000);
 
 const SCRIPT = fileURLToPath(new URL('../../../scripts/test.js', import.meta.url));
 const TAP = JSON.stringify(import.meta.resolve('tap'));
+
+interface Outcome {
+  readonly path: string;
+  readonly passed: number;
+  readonly failed: number;
+  readonly reason: string | undefined;
+  readonly output: string;
+  readonly failures: readonly { readonly fullname: string }[];
+}
 
 const FILES: Readonly<Record<string, string>> = {
   'passing.test.js': `console.log('ok 1 - a\\nok 2 - b\\n1..2')`,
@@ -86,6 +95,49 @@ t.test('every fault of a file is a failure, reported with the file and the reaso
   t.notMatch(out, 'must not run');
   t.match(out, /skipped, neither passed nor failed: .*failing\.test\.js: the skipped \(not here\)/);
   t.match(out, /to do, neither passed nor failed: .*failing\.test\.js: the later \(not yet\)/);
+});
+
+t.test('files share a process, and one that ends it leaves the others to the next process', async (t) => {
+  const test = (title: string, is: number) =>
+    `import t from 'tap'; t.test('${title}', async (t) => t.equal(${is}, 1));`;
+  const folder = await folderOf(t, {
+    'a.test.js': test('same title', 1),
+    'b.test.js': `${test('same title', 2)} t.teardown(() => console.error('teardown of b'));`,
+    'c.test.js': `import t from 'tap'; console.error(typeof t.test);`,
+    'd.test.js': `throw new Error('cannot be loaded');`,
+    'e.test.js': `import t from 'tap'; t.pass('before'); await t.test('the end', () => process.kill(process.pid, 'SIGKILL'));`,
+    'f.test.js': test('not reached', 1),
+  });
+  await symlink(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(folder, 'node_modules'));
+  const outcomes: Outcome[] = [];
+  const started: string[] = [];
+  const { runTestProcess } = await import(new URL('../../../scripts/test-process.js', import.meta.url).href);
+  const paths = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => join(folder, `${name}.test.js`));
+  const { done } = runTestProcess(paths, {
+    root: fileURLToPath(new URL('../../..', import.meta.url)),
+    env: process.env,
+    timeoutMs: PATIENCE_MS,
+    onStart: (path: string) => started.push(path),
+    onEnd: (outcome: Outcome) => outcomes.push(outcome),
+  });
+  t.strictSame(await done, paths.slice(5));
+  t.strictSame(started, paths.slice(0, 5));
+  const counts = outcomes.map(({ path, passed, failed, reason }) => [
+    basename(path, '.test.js'),
+    passed,
+    failed,
+    reason,
+  ]);
+  t.strictSame(counts, [
+    ['a', 1, 0, undefined],
+    ['b', 0, 1, undefined],
+    ['c', 0, 1, undefined],
+    ['d', 0, 1, undefined],
+    ['e', 1, 1, 'was ended by SIGKILL'],
+  ]);
+  t.match(outcomes[1]?.output, 'teardown of b');
+  t.match(outcomes[2]?.failures[0]?.fullname, /the file holds no test/);
+  t.match(outcomes[3]?.failures[0]?.fullname, /cannot be loaded/);
 });
 
 /** The number of the line that begins with the text. */

@@ -1,13 +1,13 @@
 /** Helpers of the tests of the embedded server: a folder, a server in it, its log, a query. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { rmSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
-import tap from 'tap';
 import type { ServerAddress } from '../../../../src/extensions/postgres/embedded/address.ts';
 import { isAlive } from '../../../../src/component/process-life.ts';
 import { EmbeddedServer, type ServerOptions } from '../../../../src/extensions/postgres/embedded/server.ts';
@@ -46,7 +46,7 @@ export async function folderFor(t: Scope): Promise<string> {
 
 let seed: Promise<string> | undefined;
 
-/** A folder with a database that is created once per test file: copying it is much faster than a first start. */
+/** A folder with a database that is created once in the process: copying it is much faster than a first start. */
 export async function folderWithDatabase(t: Scope): Promise<string> {
   seed ??= makeSeed();
   const folder = await folderFor(t);
@@ -55,8 +55,10 @@ export async function folderWithDatabase(t: Scope): Promise<string> {
 }
 
 async function makeSeed(): Promise<string> {
-  const folder = await folderFor(tap);
-  const { server } = serverFor(tap, folder);
+  const ofProcess: Scope = { teardown: () => undefined };
+  const folder = await folderFor(ofProcess);
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const { server } = serverFor(ofProcess, folder);
   await server.start();
   await server.stop();
   return folder;
