@@ -75,17 +75,21 @@ const { outputFiles, metafile } = await build({
 });
 const files = new Map(outputFiles.map(({ path, contents }) => [basename(path), Buffer.from(contents)]));
 const nameOf = (extension) => [...files.keys()].find((name) => name.startsWith('app-') && name.endsWith(extension));
+const entry = Object.keys(metafile.outputs).find((path) => basename(path) === nameOf('.js'));
+const loadedFirst = firstLoad(metafile.outputs, entry).map((path) => basename(path));
+/** The browser loads the parts together with the entry, not after it. */
+const preloads = loadedFirst.filter((name) => name !== basename(entry));
 const html = readFileSync(join(source, 'index.html'), 'utf8')
   .replace('/app.js', `/${nameOf('.js')}`)
-  .replace('/app.css', `/${nameOf('.css')}`);
+  .replace('/app.css', `/${nameOf('.css')}`)
+  .replace('</head>', `${preloads.map((name) => `<link rel="modulepreload" href="/${name}">\n`).join('')}</head>`);
 files.set('index.html', Buffer.from(html));
 
 const compressed = new Map([...files].map(([name, bytes]) => [name, gzip(bytes)]));
 const total = (names) => names.reduce((sum, name) => sum + compressed.get(name).length, 0);
 const scripts = [...files.keys()].filter((name) => extname(name) === '.js');
-const entry = Object.keys(metafile.outputs).find((path) => basename(path) === nameOf('.js'));
 checkSizes({
-  'JavaScript at the first load': total(firstLoad(metafile.outputs, entry).map((path) => basename(path))),
+  'JavaScript at the first load': total(loadedFirst),
   'all JavaScript': total(scripts),
   CSS: total([nameOf('.css')]),
   HTML: total(['index.html']),

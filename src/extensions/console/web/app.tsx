@@ -35,7 +35,7 @@ export function App(): JSX.Element {
 
 /** Called when the server has reported which person reads. */
 function Known(): JSX.Element {
-  const known = useResource('me', loadMe);
+  const known = useResource(me.value === null ? 'me' : null, loadMe);
   useEffect(() => {
     if (me.value !== null && route.value.page === '') open(homeOf(me.value.projects), true);
   }, [me.value, route.value]);

@@ -1,8 +1,10 @@
 /** The entry of the console's page. */
 import { render } from 'preact';
 import { App } from './app.tsx';
+import { PLACEHOLDER_AFTER_MS } from './data/resource.ts';
 import { startKeys } from './state/keys.ts';
-import { startLocation } from './state/location.ts';
+import { route, startLocation } from './state/location.ts';
+import { loadMe } from './state/session.ts';
 import { startTheme } from './state/settings.ts';
 import { startTab } from './state/tab.ts';
 import { startWidth } from './state/width.ts';
@@ -26,5 +28,8 @@ startWidth();
 startTab();
 startLocation();
 startKeys();
-const root = document.getElementById('app');
-if (root !== null) render(<App />, root);
+const root = document.getElementById('app') as HTMLElement;
+// The empty frame in index.html stays until it is known which person reads. Otherwise an empty page would follow it.
+if (route.value.page !== 'login') await loadMe(AbortSignal.timeout(PLACEHOLDER_AFTER_MS)).catch(() => undefined);
+root.replaceChildren();
+render(<App />, root);

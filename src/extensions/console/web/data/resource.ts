@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, get, type Query, unavailable, urlOf } from './api.ts';
 
 /** No placeholder is shown before this time. */
-const PLACEHOLDER_AFTER_MS = 150;
+export const PLACEHOLDER_AFTER_MS = 150;
 const SLOW_AFTER_MS = 2_000;
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 15_000;
