@@ -3,8 +3,9 @@
  * `SLUICE_CHROMIUM=required` the one on the path must exist.
  */
 import { accessSync, constants } from 'node:fs';
+import { createRequire } from 'node:module';
 import { delimiter, join } from 'node:path';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 const REQUIRED = 'required';
@@ -28,7 +29,11 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** Chromium refuses to run as root with its sandbox. The pages are ours, on loopback. */
+/**
+ * Chromium refuses to run as root with its sandbox. The pages are ours, on loopback. An import of the package would
+ * search each of its files for names, which takes a third of a second.
+ */
 export function launchChromium(executablePath: string): Promise<Browser> {
+  const { chromium } = createRequire(import.meta.url)('playwright-core') as typeof import('playwright-core');
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
 }
