@@ -1,10 +1,13 @@
 /** Checks the import table of the project for every import in `src`. */
 import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import ts from 'typescript';
+import type Ts from 'typescript';
 
+/** An import would search the whole compiler for names, which takes most of a second. */
+const ts = createRequire(import.meta.url)('typescript') as typeof Ts;
 const SRC = fileURLToPath(new URL('../../../src/', import.meta.url));
 
 /** What each part may import of ours, besides itself. The command line may import everything. */
@@ -37,7 +40,7 @@ const WASM = 'pdata/wasm/';
 
 interface Module {
   readonly path: string;
-  readonly source: ts.SourceFile;
+  readonly source: Ts.SourceFile;
   /** What it imports, as written. */
   readonly imports: readonly string[];
 }
@@ -60,9 +63,9 @@ const modules = everything.filter((module) => !isWasm(module));
 const partOf = (path: string): string => (path.split('/')[0] ?? '').replace(/\.ts$/u, '');
 const unitOf = (path: string): string => path.split('/').slice(0, 2).join('/');
 
-function importsOf(source: ts.SourceFile): readonly string[] {
+function importsOf(source: Ts.SourceFile): readonly string[] {
   const found: string[] = [];
-  const visit = (node: ts.Node): void => {
+  const visit = (node: Ts.Node): void => {
     const named = ts.isImportDeclaration(node) || ts.isExportDeclaration(node) ? node.moduleSpecifier : undefined;
     const dynamic =
       ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword ? node.arguments[0] : undefined;
@@ -207,7 +210,7 @@ t.test('imports stay inside src, have their suffix, and there is no default expo
 function usesGlobal({ source }: Module, name: string): boolean {
   let used = false;
   const declared = new Set<string>();
-  const visit = (node: ts.Node): void => {
+  const visit = (node: Ts.Node): void => {
     if (
       (ts.isParameter(node) || ts.isVariableDeclaration(node) || ts.isBindingElement(node)) &&
       ts.isIdentifier(node.name)
@@ -221,7 +224,7 @@ function usesGlobal({ source }: Module, name: string): boolean {
   return used && !declared.has(name);
 }
 
-function isValue(node: ts.Identifier): boolean {
+function isValue(node: Ts.Identifier): boolean {
   const { parent } = node;
   if (ts.isPropertyAccessExpression(parent)) return parent.expression === node;
   if (ts.isMethodSignature(parent) || ts.isMethodDeclaration(parent) || ts.isPropertySignature(parent)) return false;
@@ -271,7 +274,7 @@ t.test('importing a module does no work: its top level only declares', async (t)
   t.same(wrong, []);
 });
 
-function isDeclaration(statement: ts.Statement): boolean {
+function isDeclaration(statement: Ts.Statement): boolean {
   if (ts.isVariableStatement(statement)) {
     const constant = (statement.declarationList.flags & ts.NodeFlags.Const) !== 0;
     return (
@@ -293,7 +296,7 @@ function isDeclaration(statement: ts.Statement): boolean {
 }
 
 /** Await, reading, listening or timers in an initializer. The body of a function does not run at import. */
-function doesInput(node: ts.Node): boolean {
+function doesInput(node: Ts.Node): boolean {
   if (ts.isFunctionLike(node)) return false;
   if (ts.isAwaitExpression(node)) return true;
   const called = ts.isCallExpression(node) ? node.expression.getText() : '';
@@ -309,7 +312,7 @@ function doesInput(node: ts.Node): boolean {
 t.test('no generator function is made within a function', async (t) => {
   const wrong = modules.flatMap(({ path, source }) => {
     const found: string[] = [];
-    const visit = (node: ts.Node, depth: number): void => {
+    const visit = (node: Ts.Node, depth: number): void => {
       const isNested = depth > 0 && (ts.isFunctionExpression(node) || ts.isFunctionDeclaration(node));
       if (isNested && node.asteriskToken !== undefined) found.push(`${path}: ${node.getText().split('\n')[0] ?? ''}`);
       ts.forEachChild(node, (child) => visit(child, depth + (ts.isFunctionLike(node) ? 1 : 0)));

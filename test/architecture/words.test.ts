@@ -3,11 +3,14 @@
  * 120 columns wide.
  */
 import { readdirSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import t from 'tap';
-import ts from 'typescript';
+import type Ts from 'typescript';
 import { read, ROOT, section, tableIn } from '../docs/markdown.ts';
 
+/** An import would search the whole compiler for names, which takes most of a second. */
+const ts = createRequire(import.meta.url)('typescript') as typeof Ts;
 const MAX_WIDTH = 120;
 
 /** Files and folders of the repository that are built or installed. */
@@ -86,7 +89,7 @@ function proseOfCode(path: string, text: string): readonly Prose[] {
     return { line: lineAt(pos), text: prose, isComment: true };
   };
   const lineAt = (position: number): number => source.getLineAndCharacterOfPosition(position).line + 1;
-  const visit = (node: ts.Node): void => {
+  const visit = (node: Ts.Node): void => {
     for (const { pos, end } of ts.getLeadingCommentRanges(text, node.getFullStart()) ?? [])
       comments.set(pos, comment(pos, end));
     for (const { pos, end } of ts.getTrailingCommentRanges(text, node.getEnd()) ?? [])
@@ -99,7 +102,7 @@ function proseOfCode(path: string, text: string): readonly Prose[] {
   return [...comments.values(), ...strings];
 }
 
-const isText = (node: ts.Node): node is ts.StringLiteral | ts.TemplateLiteralLikeNode | ts.JsxText =>
+const isText = (node: Ts.Node): node is Ts.StringLiteral | Ts.TemplateLiteralLikeNode | Ts.JsxText =>
   ts.isStringLiteral(node) ||
   ts.isJsxText(node) ||
   ts.isTemplateLiteralToken(node) ||
