@@ -5,6 +5,7 @@ import t, { type Test } from 'tap';
 import { makeDemo } from '../../../../src/cli/demo-application.ts';
 import { findChromium, launchChromium } from '../../../support/browser.ts';
 import { startConsole, type TestConsole } from '../../../support/console.ts';
+import { isLong } from '../../../support/long.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
 import { FAST_SETTINGS, makeServer } from '../../../support/postgres.ts';
 
@@ -28,7 +29,7 @@ interface Visit {
 }
 
 const rail = (page: string): string => `.rail a[href$="/${page}"]`;
-const VISITS: readonly Visit[] = [
+const ALL_VISITS: readonly Visit[] = [
   ...[
     ['conversations', '.grid-row'],
     ['usage', '.data-table', 'project'],
@@ -41,6 +42,9 @@ const VISITS: readonly Visit[] = [
   { name: 'trace', from: 'traces', shown: '.grid-row', link: '.grid-row a', ready: '.trace-title' },
   { name: 'conversation', from: 'conversations', shown: '.grid-row', link: '.grid-row a', ready: '.message' },
 ];
+/** Each is a process of the browser. */
+const ORDINARY_VISITS = ['logs', 'usage', 'traces', 'trace'];
+const VISITS = ALL_VISITS.filter(({ name }) => isLong || ORDINARY_VISITS.includes(name));
 
 async function openPages(console: TestConsole, context: BrowserContext): Promise<ReadonlyMap<Visit, Page>> {
   const person = await console.people.create({ name: 'ada', role: 'admin' }, BY);
