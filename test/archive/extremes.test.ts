@@ -89,7 +89,7 @@ t.test('values at the limits of their types, and days that only the default part
   await requireKept(t, scene, ['1970-01-01', DAY]);
 });
 
-t.test('settings of the database do not change a value', async (t) => {
+longTest('settings of the database do not change a value', async (t) => {
   const scene = await configured(t);
   for (const signal of SIGNALS) await storeRows(scene, signal, 12);
   const settings = {

@@ -103,7 +103,7 @@ longTest('a backup of a time between two runs: its own files stay known', async 
   t.equal((await linesOf(scene)).flat().length, wanted.flat().length + 1);
 });
 
-t.test('a file that is no file of the archive is not adopted', async (t) => {
+longTest('a file that is no file of the archive is not adopted', async (t) => {
   const scene = await makeScene(t);
   await storeStory(scene);
   await scene.run();

@@ -123,7 +123,7 @@ const config = await loadConfig({
 const stages = new Stages({ config, project, prices: [], process, resolvePath: (path) => path });
 
 /** An ordinary run explains one of so many bodies. */
-const ORDINARY_STEP = 4;
+const ORDINARY_STEP = 8;
 
 t.test('the columns of every recorded body are explained, and they are those that are stored', async (t) => {
   const plain = await Plain.open();
