@@ -8,6 +8,7 @@ import { COMPONENTS } from '../../src/components.ts';
 import { CompiledSchemas } from '../../src/config/compiled-schemas.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { ConfigError } from '../../src/config/diagnostics.ts';
+import { cases } from '../support/long.ts';
 
 const SCHEMAS = new CompiledSchemas();
 const REST = `
@@ -99,6 +100,7 @@ async function messageFor(
 
 for (const [place, write] of Object.entries(PLACES)) {
   t.test(`as ${place}`, async (t) => {
+    const shown: string[] = [];
     for (const value of VALUES) {
       for (const [form, text, environment, files] of [
         ['a variable', write('"${env:K}"'), { K: value }, {}],
@@ -107,9 +109,11 @@ for (const [place, write] of Object.entries(PLACES)) {
       ] as const) {
         if (form === 'a file' && isMap(value) && MAP_PLACES.includes(place)) continue;
         const message = await messageFor(text, environment, files);
-        for (const part of PARTS) t.notMatch(message, part, `${form} that holds ${JSON.stringify(value.slice(0, 40))}`);
+        const parts = PARTS.filter((part) => message.includes(part));
+        shown.push(...parts.map((part) => `${part}: ${form} that holds ${JSON.stringify(value.slice(0, 40))}`));
       }
     }
+    t.same(shown, []);
   });
 }
 
@@ -135,7 +139,7 @@ t.test('no message shows a value, for any characters', async (t) => {
       const message = await messageFor(write('"${env:K}"'), { K: value });
       return !message.includes(value);
     }),
-    { numRuns: 300 },
+    { numRuns: cases(300) },
   );
-  t.pass('300 values');
+  t.pass('no value is shown');
 });
