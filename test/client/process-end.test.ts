@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
-import { isLong } from '../support/long.ts';
+import { isLong, longTest } from '../support/long.ts';
 import { KEY } from '../support/daemon.ts';
 import { openFolder, watchExecutable } from '../support/executable.ts';
 import { startRemote } from '../support/fake-remote.ts';
@@ -76,7 +76,7 @@ t.test('a process with its own listener for SIGTERM ends in its own time, and de
   t.strictSame([...(await namesOf(daemon))].sort(), ['span 0', 'span 1']);
 });
 
-t.test('a process with signal-exit ends at SIGTERM, after its clean-up, and delivers all spans', async (t) => {
+longTest('a process with signal-exit ends at SIGTERM, after its clean-up, and delivers all spans', async (t) => {
   const daemon = await startPostgresDaemon(t);
   const program = start(t, 'cleaning', daemon.url, 1);
   await program.until('enough');

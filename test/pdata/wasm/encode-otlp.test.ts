@@ -10,6 +10,7 @@ import { JsonWriter } from '../../support/generators-json.ts';
 import { ProtobufWriter } from '../../support/generators-protobuf.ts';
 import { Random } from '../../support/generators-random.ts';
 import { requests } from '../../support/generators.ts';
+import { isLong } from '../../support/long.ts';
 import { compareLines } from '../../support/oracle-comparison.ts';
 import { COMMON, ModuleRun } from '../../support/oracle-module.ts';
 import { Oracle } from '../../support/oracle.ts';
@@ -23,7 +24,7 @@ import {
   SIGNALS,
 } from '../../support/protos.ts';
 
-const RUNS = 50;
+const RUNS = isLong ? 50 : 15;
 const MAX_MILLISECONDS = 15_000;
 const protos = loadProtos();
 const oracle = new Oracle(protos);

@@ -5,12 +5,13 @@
 import t from 'tap';
 import { ENCODING_JSON, ENCODING_PROTOBUF } from '../../../src/pdata/layout.ts';
 import { Campaign, isClean } from '../../campaigns/mutation/campaign.ts';
+import { isLong } from '../../support/long.ts';
 import { ModuleRun } from '../../support/oracle-module.ts';
 import { Oracle } from '../../support/oracle.ts';
 import { ENCODING_NAMES, loadProtos, SIGNAL_NAMES, SIGNALS } from '../../support/protos.ts';
 
-const COUNT = 700;
-const SPECIMENS = 60;
+const COUNT = isLong ? 700 : 200;
+const SPECIMENS = isLong ? 60 : 20;
 const SEED = 20260101;
 /** At least this part of the damaged bodies must be accepted, and refused; otherwise the damage tests nothing. */
 const MIN_SHARE = 0.05;

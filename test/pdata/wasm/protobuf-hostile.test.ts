@@ -34,6 +34,7 @@ import {
   DISPOSITION_KEEP,
   DISPOSITION_SUPERSEDED,
 } from '../../../src/pdata/layout.ts';
+import { isLong } from '../../support/long.ts';
 import { isPrompt } from '../../support/promptness.ts';
 import { IndexedBody } from './indexed-body.ts';
 import * as pb from './protobuf-writer.ts';
@@ -112,7 +113,8 @@ t.test('more rows than a table holds are refused, for every table', async (t) =>
       point(10, pb.message(8, pb.message(2, Buffer.alloc(1000))), filling(pb.message(8))),
     ],
   ];
-  for (const [title, signal, request] of bodies)
+  // An ordinary test has every third body.
+  for (const [title, signal, request] of bodies.filter((_, at) => isLong || at % 3 === 2))
     t.equal(await indexWithinBounds(t, signal, request), FAIL_BUDGET, title);
   t.equal(body.index(SIGNAL_TRACES, pb.request(pb.span())), undefined, 'the next request is not affected');
 });
