@@ -79,10 +79,10 @@ const HAS_TRACE = new RegExp(traceId, 'u');
 const MAIN: Shown = [
   [`/api/v1/projects/default/traces/${traceId}`, HAS_TRACE],
   ['/api/v1/projects/default/traces', HAS_TRACE],
-  ['/api/v1/projects/default/logs', /"body"/u],
-  [`/tempo/api/search?q=${encodeURIComponent('{ status = error }')}`, HAS_TRACE],
 ];
 const OTHERS: Shown = [
+  ['/api/v1/projects/default/logs', /"body"/u],
+  [`/tempo/api/search?q=${encodeURIComponent('{ status = error }')}`, HAS_TRACE],
   ['/api/v1/projects/default/traces?from=-1h&q=error', HAS_TRACE],
   ['/api/v1/projects/default/traces/histogram?from=-1h&to=now', /"trace_count":1\b/u],
   ['/api/v1/projects/default/traces/top?by=tokens', HAS_TRACE],

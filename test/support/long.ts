@@ -24,3 +24,8 @@ export function longTest(name: string, ...rest: readonly [Run] | readonly [Optio
   if (rest.length === 1) void t.test(name, rest[0]);
   else void t.test(name, { ...rest[0] }, rest[1]);
 }
+
+/** A test that every run has, where the other cases of a loop are long tests. */
+export function ordinaryTest(name: string, run: Run): void {
+  void t.test(name, run);
+}

@@ -16,7 +16,7 @@ import { linesOfLake, linesOfView, sessionOf, withPlainJson } from '../../suppor
 import { sluice } from '../../support/command-line.ts';
 import { type CompactionScene, startCompaction } from '../../support/compaction-scene.ts';
 import { OTHER_KEY } from '../../support/daemon.ts';
-import { longTest } from '../../support/long.ts';
+import { isLong, longTest } from '../../support/long.ts';
 import { addParts } from '../../support/many-parts.ts';
 import { requests } from '../../support/generators.ts';
 import { send } from '../../support/otlp-client.ts';
@@ -28,6 +28,8 @@ t.setTimeout(300_000);
 const PATHS = ['/v1/traces', '/v1/logs', '/v1/metrics'];
 const TABLES = ['spans', 'logs', 'metric_points'];
 const DAY_NS = 86_400_000_000_000n;
+/** Requests of each signal with random values. */
+const SAMPLES = isLong ? 60 : 30;
 
 const sendSpans = async ({ url }: CompactionScene, spans: readonly object[], key?: string): Promise<void> => {
   const body = JSON.stringify(aTraceRequest(spans));
@@ -57,7 +59,7 @@ t.test('every value that was sent is read back from the files', async (t) => {
   const protos = loadProtos();
   let accepted = 0;
   for (const signal of SIGNALS)
-    for (const message of fc.sample(requests(signal), { numRuns: 60, seed: 5 })) {
+    for (const message of fc.sample(requests(signal), { numRuns: SAMPLES, seed: 5 })) {
       const headers = { 'content-type': 'application/x-protobuf' };
       const body = encodeProtobuf(protos.requests[signal], message);
       if ((await send(scene.url, { path: PATHS[signal] as string, headers, body })).status === 200) accepted++;
@@ -67,7 +69,7 @@ t.test('every value that was sent is read back from the files', async (t) => {
       attributes: { 'gen_ai.operation.name': 'chat', 'gen_ai.usage.input_tokens': 12, 'gen_ai.usage.cost': 0.0125 },
     }),
   ]);
-  t.ok(accepted > 60, `${accepted} requests were accepted`);
+  t.ok(accepted > SAMPLES, `${accepted} requests were accepted`);
   const files = await scene.run();
   t.same([...new Set(files.map(({ signal }) => signal))], TABLES);
   t.same(scene.files(), files.map(({ key }) => key).sort());
@@ -347,6 +349,9 @@ t.test('the command', async (t) => {
   const refused = await call();
   t.match(refused, { code: 1, err: /does not know: 3, [\s\S]*move them out of lake\// }, 'as after a restore');
   t.same(await call('--dry-run'), refused);
+});
+
+longTest('the command is refused beside other work, with records of the tables, and without objects', async (t) => {
   const held = await startCompaction(t, 'objects');
   await held.client.query("SELECT pg_advisory_lock(hashtext('sluice.archive'))");
   t.match(await sluice(['compact'], { folder: held.commands }), {
@@ -363,7 +368,7 @@ t.test('the command', async (t) => {
     err: /objects have records of the same tables/u,
   });
   const set = ['--set', 'exporters.postgres.archive.to=/tmp/archive'];
-  t.match(await call(...set), {
+  t.match(await sluice(['compact', ...set], { folder: held.commands }), {
     code: 1,
     err: /the configuration has an archive[\s\S]*Remove exporters\.postgres\.archive/u,
   });

@@ -3,7 +3,7 @@ import pg from 'pg';
 import t, { type Test } from 'tap';
 import { FaultProxy } from '../../campaigns/crash/proxy/fault-proxy.ts';
 import { urlOf } from '../../../src/extensions/postgres/embedded/address.ts';
-import { longTest } from '../../support/long.ts';
+import { longTest, ordinaryTest } from '../../support/long.ts';
 import { OTHER_KEY } from '../../support/daemon.ts';
 import { gzip, send } from '../../support/otlp-client.ts';
 import { aSpan, aTraceRequest } from '../../support/payloads.ts';
@@ -113,7 +113,8 @@ for (const [name, sqlstate] of [
   ['a row for a partition that was created meanwhile', '23514'],
   ['a value that does not fit, reported by a guard', '22003'],
 ] as const) {
-  t.test(`${name}, is never a reason to refuse the request`, async (t) => {
+  const test = sqlstate === 'XX000' ? ordinaryTest : longTest;
+  test(`${name}, is never a reason to refuse the request`, async (t: Test) => {
     const { address } = await createDatabase(t, SERVED);
     const proxy = await FaultProxy.start(address);
     const url = `postgres://${address.user}:${address.password}@127.0.0.1:${proxy.port}/${address.database}`;
