@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { longTest } from '../support/long.ts';
+import { isLong, longTest } from '../support/long.ts';
 import { sluice } from '../support/command-line.ts';
 import { folderOf } from '../support/config-files.ts';
 import { type Executable, startExecutable } from '../support/executable.ts';
@@ -99,6 +99,9 @@ longTest('the socket of a killed daemon does not count', { skip }, async (t) => 
   t.match(await sluice(['status'], { folder }), { code: 1, err: /no daemon runs/u });
 });
 
+/** Ordinary runs try one in so many commands. */
+const ORDINARY_STEP = 4;
+
 t.test('no command but run and migrate creates a database, and it names the running daemons', { skip }, async (t) => {
   const folder = folderOf({ 'sluice.yaml': SIDECAR });
   const { child } = await start(t, folder);
@@ -119,7 +122,7 @@ t.test('no command but run and migrate creates a database, and it names the runn
     ['outbox', 'list'],
     ['outbox', 'dead'],
   ];
-  for (const words of commands) {
+  for (const words of commands.filter((_, at) => isLong || at % ORDINARY_STEP === 0)) {
     const empty = folderOf({});
     const { code, err } = await sluice(words, { folder: empty, env: { DATABASE_URL: '' } });
     t.equal(code, 1, words.join(' '));

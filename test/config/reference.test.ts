@@ -17,6 +17,7 @@ const ENVIRONMENT = {
   DATABASE_URL: 'postgres://user:word@host:5432/db',
 };
 const SCHEMAS = new CompiledSchemas();
+const forEditors = new Ajv({ strict: false }).compile(editorSchema(COMPONENTS));
 const SHIPPED = ['sluice', 'sidecar', 'gateway', 'reference'];
 
 t.test('config/reference.yaml is current; if not, run `npm run docs`', async (t) => {
@@ -37,7 +38,6 @@ for (const name of SHIPPED) {
       schemas: SCHEMAS,
     });
     t.same(config.warnings, []);
-    const check = new Ajv({ strict: false }).compile(editorSchema(COMPONENTS));
-    t.ok(check(parse(read(`config/${name}.yaml`))), JSON.stringify(check.errors));
+    t.ok(forEditors(parse(read(`config/${name}.yaml`))), JSON.stringify(forEditors.errors));
   });
 }

@@ -161,7 +161,7 @@ t.test('windows find what a pattern finds in the whole text', async (t) => {
       for (const steps = rule.search(text, found); steps.next().done !== true; );
       t.same(found, expected, pattern);
     }),
-    { numRuns: 400 },
+    { numRuns: cases(400) },
   );
 });
 
