@@ -21,10 +21,11 @@ const NIGHT = Date.UTC(2026, 10, 22, 2, 5);
 const parts = (scale: string, more: Partial<Parameters<typeof makeDay>[0]> = {}): readonly DayPart[] => [
   ...makeDay({ nowMs: NOON, lengthMs: SCALES.get(scale) ?? 0, environment: 'demo', seed: 'a', ...more }),
 ];
+const HOUR = parts('hour');
 const bodies = (list: readonly DayPart[]): readonly string[] => list.map(({ request }) => JSON.stringify(request));
 
 t.test('a seed and a time make the same telemetry, and a later run only adds', async (t) => {
-  const first = bodies(parts('hour'));
+  const first = bodies(HOUR);
   t.strictSame(bodies(parts('hour')), first);
   const later = bodies(parts('hour', { nowMs: NOON + SLOT_MS }));
   t.ok(
@@ -49,7 +50,7 @@ t.test('each night has a trace of 10,000 spans, in requests of a bounded size', 
 });
 
 t.test('spans begin within their slot and end after those below them', async (t) => {
-  for (const { atMs, request } of parts('hour')) {
+  for (const { atMs, request } of HOUR) {
     const spans = spansIn(request.body);
     const ends = new Map(spans.map(({ spanId, endTimeUnixNano }) => [spanId, BigInt(endTimeUnixNano)]));
     for (const { startTimeUnixNano, endTimeUnixNano, parentSpanId = '' } of spans) {
@@ -63,7 +64,7 @@ t.test('spans begin within their slot and end after those below them', async (t)
 });
 
 t.test('it has what the pages and dashboards show', async (t) => {
-  const text = bodies(parts('hour')).join('\n');
+  const text = bodies(HOUR).join('\n');
   const different = (pattern: RegExp): number => new Set(text.match(pattern)).size;
   t.ok(different(/"service\.name","value":\{"stringValue":"[^"]+/gu) > 3, 'services');
   t.ok(different(/"user\.id","value":\{"stringValue":"[^"]+/gu) > 5, 'users');

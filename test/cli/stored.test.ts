@@ -467,7 +467,7 @@ t.test('new traces are printed as they arrive', async (t) => {
   t.strictSame(names, ['first after', 'second after']);
 });
 
-t.test('traces that arrive with more columns have a heading of their own', async (t) => {
+longTest('traces that arrive with more columns have a heading of their own', async (t) => {
   const following = startExecutable(['traces', '--follow', '-c', 'a.yaml'], folder);
   await following.until('Waiting for new traces.');
   await sendSpans([aSpan({ name: 'alone', start: nowNs() })]);

@@ -13,7 +13,7 @@ import { aGauge, aLogRequest, aMetricRequest, aSpan, aTraceRequest, newTraceId }
 import { type PostgresDaemon, startPostgresDaemon } from '../../support/postgres-daemon.ts';
 import { readParts, type StoredPart } from '../../support/stored-parts.ts';
 import { eventually } from '../../support/eventually.ts';
-import { longTest } from '../../support/long.ts';
+import { longTest, ordinaryTest } from '../../support/long.ts';
 
 t.setTimeout(300_000);
 
@@ -192,7 +192,8 @@ t.test(
 );
 
 for (const fault of ['slow_down', 'lost', 'expired'] as const) {
-  t.test(`a put that fails once (${fault}) is repeated under a new key, and nothing is stored twice`, async (t) => {
+  const test = fault === 'lost' ? ordinaryTest : longTest;
+  test(`a put that fails once (${fault}) is repeated under a new key, and nothing is stored twice`, async (t) => {
     const { s3, scene, ingested } = await startInBucket(t);
     s3.faults.push(fault);
     t.equal((await send(scene.url, { body: spanBody(fault) })).status, 200);
