@@ -349,6 +349,11 @@ t.test('the command', async (t) => {
   const refused = await call();
   t.match(refused, { code: 1, err: /does not know: 3, [\s\S]*move them out of lake\// }, 'as after a restore');
   t.same(await call('--dry-run'), refused);
+  const set = ['--set', 'exporters.postgres.archive.to=/tmp/archive'];
+  t.match(await call(...set), {
+    code: 1,
+    err: /the configuration has an archive[\s\S]*Remove exporters\.postgres\.archive/u,
+  });
 });
 
 longTest('the command is refused beside other work, with records of the tables, and without objects', async (t) => {
@@ -366,11 +371,6 @@ longTest('the command is refused beside other work, with records of the tables, 
   t.match(await sluice(['compact'], { folder: held.commands }), {
     code: 1,
     err: /objects have records of the same tables/u,
-  });
-  const set = ['--set', 'exporters.postgres.archive.to=/tmp/archive'];
-  t.match(await sluice(['compact', ...set], { folder: held.commands }), {
-    code: 1,
-    err: /the configuration has an archive[\s\S]*Remove exporters\.postgres\.archive/u,
   });
   const without = await startCompaction(t, 'postgres');
   t.match(await sluice(['compact'], { folder: without.commands }), {
