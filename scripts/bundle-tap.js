@@ -1,6 +1,6 @@
 // Bundles tap into one file. Node resolves about 350 files when it imports the package, in each process with tests.
-// `node scripts/bundle-tap.js <folder>` writes the package into a folder `node_modules/tap` between the compiled tests and
-// the installed packages, where Node finds it first.
+// `node scripts/bundle-tap.js <folder>` writes the package into a folder `node_modules/tap` between the compiled tests
+// and the installed packages, where Node finds it first.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,8 +1,8 @@
-// Runs the compiled tests, some files at a time: all of them, or the named ones, as in
-// `npm test -- test/config/load.test.ts`, or a folder. Named files have a process each, in a whole run most share one. `--jobs=2` runs two at a time, `--timeout=900` gives each file
-// more seconds. `--long` runs the files that have long tests (test/support/long.ts), with these tests. Test files that
-// need a database share one server. The first of them starts it, and this script stops it. The last line is for
-// scripts: `tests: N passed, N failed`, counting assertions.
+// Runs the compiled tests, some files at a time: all of them, or the named ones, as in `npm test --
+// test/config/load.test.ts`, or a folder. Named files have a process each, in a whole run most share one. `--jobs=2`
+// runs two at a time, `--timeout=900` gives each file more seconds. `--long` runs the files that have long tests
+// (test/support/long.ts), with these tests. Test files that need a database share one server. The first of them starts
+// it, and this script stops it. The last line is for scripts: `tests: N passed, N failed`, counting assertions.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -50,7 +50,7 @@ const LONGEST = [
   'cli/move.test.js',
 ];
 
-/** The other files of a whole run share processes. These set flags or globals of their process, or measure its memory. */
+/** These set flags or globals of their process, or measure its memory. In a whole run the others share processes. */
 const OWN_PROCESS = [
   'client/span-processor.test.js',
   'daemon/heap.test.js',

@@ -25,9 +25,14 @@ t.test('a flood of requests that are refused writes nothing', async (t) => {
     );
     return Number(rows[0]?.['place']);
   };
+  // On a busy machine some are answered 503 first. A sender repeats these.
+  const answered = async (headers: Record<string, string>, body: string): Promise<number> => {
+    const { status } = await send(daemon.url, { headers, body });
+    return status === 503 ? answered(headers, body) : status;
+  };
   const flood = async (headers: Record<string, string>, body: () => string): Promise<readonly number[]> => {
-    const answers = Array.from({ length: FLOOD }, () => send(daemon.url, { headers, body: body() }));
-    return [...new Set((await Promise.all(answers)).map(({ status }) => status))];
+    const statuses = await Promise.all(Array.from({ length: FLOOD }, () => answered(headers, body())));
+    return [...new Set(statuses)];
   };
   t.same(await flood(other, () => spans(owned)), [409]);
   t.equal((await send(daemon.url, { headers: free, body: spans(newTraceId(), 8) })).status, 200);
