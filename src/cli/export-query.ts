@@ -1,4 +1,5 @@
 /** The queries of `sluice export`: which rows, in which order, as texts. */
+import { HAS_ERROR, spansOf } from '../extensions/console/filter/trace-spans.ts';
 import type { Column } from '../pdata/columns.ts';
 import type { Signal } from '../pdata/context.ts';
 import { logNs } from '../pdata/log-time.ts';
@@ -84,7 +85,7 @@ export function spansOfTracesQuestion(reader: Reader, values: Values, project: s
   const parameters = new Parameters();
   const conditions = traceFilter(reader, { values, project, period }, parameters);
   const { list, from } = storedTextQuery('traces');
-  const text = `SELECT ${list} FROM ${from.replace('sluice.spans s', 'sluice.traces t JOIN sluice.spans s ON s.project = t.project AND s.trace_id = t.trace_id AND s.start_time_unix_nano BETWEEN t.first_ns AND t.last_ns')}
+  const text = `SELECT ${list} FROM ${from.replace('sluice.spans s', `sluice.traces t JOIN sluice.spans s ON ${spansOf('s')}`)}
     WHERE ${conditions} ORDER BY t.created_at, t.trace_id, s.start_time_unix_nano, s.span_id`;
   return { text, values: parameters.values };
 }
@@ -164,13 +165,11 @@ function ownerConditions(
 
 function traceFilter(reader: Reader, selected: Selected, parameters: Parameters): string {
   const { values } = selected;
-  const hasError = `EXISTS (SELECT FROM sluice.spans e WHERE e.project = t.project AND e.trace_id = t.trace_id
-    AND e.start_time_unix_nano BETWEEN t.first_ns AND t.last_ns AND (e.status = 'error' OR e.is_error))`;
   return [
     ...ownerConditions('t', TIMES.traces, selected, parameters),
     ...traceConditions(values, parameters, reader.views),
     ...filterConditions(values, parameters.values, reader.views),
-    ...(values.flag('errors') ? [hasError] : []),
+    ...(values.flag('errors') ? [HAS_ERROR] : []),
   ].join(' AND ');
 }
 

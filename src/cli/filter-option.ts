@@ -3,6 +3,7 @@ import { compileFilter } from '../extensions/console/filter/compile.ts';
 import { FilterError } from '../extensions/console/filter/filter.ts';
 import { Parameters } from '../extensions/console/filter/parameters.ts';
 import { parseFilter } from '../extensions/console/filter/parse.ts';
+import { hasSpan } from '../extensions/console/filter/trace-spans.ts';
 import { textOption, UsageError, type Values } from './options.ts';
 
 export const FILTER_OPTION = {
@@ -17,9 +18,7 @@ export function filterConditions(values: Values, taken: unknown[], views: string
     const parameters = new Parameters(taken);
     const options = { target: 'span', seesContent: true, views, parameters } as const;
     const { trace, row, sums } = compileFilter(parseFilter(text), options);
-    const some = `EXISTS (SELECT FROM sluice.spans s WHERE s.project = t.project AND s.trace_id = t.trace_id
-        AND s.start_time_unix_nano BETWEEN t.first_ns AND t.last_ns AND ${row.join(' AND ')})`;
-    return [...trace, ...(row.length === 0 ? [] : [some]), ...sums];
+    return [...trace, ...(row.length === 0 ? [] : [hasSpan(row.join(' AND '))]), ...sums];
   } catch (error) {
     throw filterFault(error);
   }

@@ -1,5 +1,6 @@
 /** The filters of the commands that read stored telemetry, as options and as SQL. */
 import { containsText } from '../extensions/console/filter/text-pattern.ts';
+import { hasSpan } from '../extensions/console/filter/trace-spans.ts';
 import { CONTENT_COLUMNS } from '../pdata/content-columns.ts';
 import { textOption, UsageError, type Values } from './options.ts';
 
@@ -88,10 +89,8 @@ export function traceConditions(values: Values, parameters: Parameters, views: s
 }
 
 function inTrace(condition: (alias: string) => string): string {
-  const same = (alias: string): string => `${alias}.project = t.project AND ${alias}.trace_id = t.trace_id`;
-  return `(EXISTS (SELECT FROM sluice.spans s WHERE ${same('s')}
-        AND s.start_time_unix_nano BETWEEN t.first_ns AND t.last_ns AND ${condition('s')})
-      OR EXISTS (SELECT FROM sluice.logs l WHERE ${same('l')} AND ${condition('l')}))`;
+  return `(${hasSpan(condition('s'))}
+      OR EXISTS (SELECT FROM sluice.logs l WHERE l.project = t.project AND l.trace_id = t.trace_id AND ${condition('l')}))`;
 }
 
 /** Columns of `counted_usage u` that are computed. */

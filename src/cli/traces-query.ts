@@ -1,5 +1,6 @@
 /** The query of `sluice traces`: the newest traces, or those that arrived after a place, with their figures. */
 import { countedUsageOf, TRACE_JOINS } from '../extensions/console/api/trace-rows.ts';
+import { HAS_ERROR, hasSpan } from '../extensions/console/filter/trace-spans.ts';
 import { filterConditions } from './filter-option.ts';
 import { environmentOf, Parameters, traceConditions } from './filters.ts';
 import type { Values } from './options.ts';
@@ -8,12 +9,8 @@ import { type Reader, type RowOf, shaped, sumOf, textOf } from './reader.ts';
 const ARRIVED_US = '(extract(epoch FROM t.created_at) * 1000000)::int8';
 /** The start of a trace; for log records alone, their arrival. */
 const TIME_NS = `coalesce(t.first_ns, ${ARRIVED_US} * 1000)`;
-const HAS_ERROR = `EXISTS (SELECT FROM sluice.spans s WHERE s.project = t.project AND s.trace_id = t.trace_id
-        AND s.start_time_unix_nano BETWEEN t.first_ns AND t.last_ns AND (s.status = 'error' OR s.is_error))`;
-
 /** Without it a claim is listed whose records have expired, or are stored elsewhere. */
-const HAS_RECORDS = `(EXISTS (SELECT FROM sluice.spans s WHERE s.project = t.project AND s.trace_id = t.trace_id
-        AND s.start_time_unix_nano BETWEEN t.first_ns AND t.last_ns)
+const HAS_RECORDS = `(${hasSpan('true')}
       OR EXISTS (SELECT FROM sluice.logs l WHERE l.project = t.project AND l.trace_id = t.trace_id))`;
 
 /** Every project with traces, or the one that the parameter names. */

@@ -1,7 +1,7 @@
 /** `GET …/traces/histogram`: how many traces began when, and what they cost or how long they took. */
 import { withUsage } from '../filter/fields.ts';
 import { Parameters } from '../filter/parameters.ts';
-import { spansOf } from '../filter/trace-spans.ts';
+import { HAS_ERROR, hasSpan, spansOf } from '../filter/trace-spans.ts';
 import { json, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
 import { hasFilter, reachOf } from './completeness.ts';
 import {
@@ -20,7 +20,6 @@ import { sumsOfUsage } from './trace-rows.ts';
 /** With conditions on spans, or with a figure of spans, only this many of the newest traces are read. */
 const SAMPLE = 5000;
 const HEAVY_SAMPLE = 500;
-const HAS_ERROR = `EXISTS (SELECT FROM sluice.spans s WHERE ${spansOf('s')} AND (s.status = 'error' OR s.is_error) OFFSET 0)`;
 const DURATION = `(SELECT greatest(max(coalesce(s.end_time_unix_nano, s.start_time_unix_nano)) - t.first_ns, 0)
   FROM sluice.spans s WHERE ${spansOf('s')})`;
 
@@ -46,8 +45,7 @@ export const showHistogram = readRoute(`${PROJECT}/traces/histogram`, async (con
   const range = await closedRange(context, asked);
   const width = (range.until - range.from + BigInt(buckets) - 1n) / BigInt(buckets);
   const isSampled = measure !== 'count' || row.length > 0 || sums.length > 0;
-  const some =
-    row.length === 0 ? [] : [`EXISTS (SELECT FROM sluice.spans s WHERE ${spansOf('s')} AND ${allOf(row)} OFFSET 0)`];
+  const some = row.length === 0 ? [] : [hasSpan(allOf(row))];
   const traces = allOf([...trace, ...environmentCondition(context, 't.environment', parameters)]);
   const place = (value: unknown): string => parameters.add(value);
   const sample = isHeavy ? HEAVY_SAMPLE : SAMPLE;

@@ -1,7 +1,7 @@
 /** `GET …/live`: server-sent events of new and changed traces that match a filter. */
 import { withUsage } from '../filter/fields.ts';
 import { Parameters } from '../filter/parameters.ts';
-import { spansOf } from '../filter/trace-spans.ts';
+import { hasSpan, spansOf } from '../filter/trace-spans.ts';
 import { events, PROJECT, type RequestContext, readRoute, type ServerEvent } from '../server/route.ts';
 import type { Changes } from './live-polls.ts';
 import { allOf, conditionsOf, environmentCondition, idOf } from './question.ts';
@@ -79,7 +79,7 @@ function rowsQuestion(context: RequestContext): RowsQuestion {
   const { project, reader } = context;
   const parameters = new Parameters();
   const { trace, row, sums } = conditionsOf(context, 'span', parameters);
-  const some = row.length === 0 ? [] : [`EXISTS (SELECT FROM sluice.spans s WHERE ${spansOf('s')} AND ${allOf(row)})`];
+  const some = row.length === 0 ? [] : [hasSpan(allOf(row))];
   const conditions = allOf([
     ...trace,
     ...environmentCondition(context, 't.environment', parameters),

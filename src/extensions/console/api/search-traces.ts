@@ -2,7 +2,7 @@
  * The bounded search for traces. It reads slices of the newest traces until it has found enough, the range ends, or the
  * time for one answer is used up. The next search continues after the last slice.
  */
-import { spansOf } from '../filter/trace-spans.ts';
+import { hasSpan } from '../filter/trace-spans.ts';
 import type { RequestReader } from '../server/route.ts';
 import type { Conditions } from '../filter/compile.ts';
 import { withUsage } from '../filter/fields.ts';
@@ -125,8 +125,7 @@ const positionOf = (ns: unknown, id: unknown): TracePosition | null =>
  * OFFSET 0 keeps the order of the slice, so that the search ends with the last trace that is wanted.
  */
 function sliceStatement({ trace, row, sums }: Conditions, place: (at: number) => string, views: string): string {
-  const some =
-    row.length === 0 ? [] : [`EXISTS (SELECT FROM sluice.spans s WHERE ${spansOf('s')} AND ${allOf(row)} OFFSET 0)`];
+  const some = row.length === 0 ? [] : [hasSpan(allOf(row))];
   return `
   WITH slice AS MATERIALIZED (
     SELECT t.project, t.trace_id, t.environment, t.first_ns, t.last_ns FROM sluice.traces t

@@ -1,0 +1,44 @@
+/** Commands on tables without statistics, as those of a new day: each trace is read by its own spans only. */
+import { join } from 'node:path';
+import t from 'tap';
+import { sluice } from '../support/command-line.ts';
+import { folderOf } from '../support/config-files.ts';
+import { hex } from '../support/console-reading.ts';
+import { postgresConfig } from '../support/postgres-daemon.ts';
+import { SPANS, startWithoutStatistics, TRACES } from '../support/without-statistics.ts';
+
+t.setTimeout(120_000);
+
+const { reading, entriesOf } = await startWithoutStatistics(t);
+const folder = folderOf({ 'a.yaml': postgresConfig({ databaseUrl: reading.url }) });
+const stored = TRACES * SPANS;
+/** A trace is looked up by a filter, and for its figures, its root, its calls and its roll-ups. */
+const LOOKUPS = 8;
+
+const COMMANDS: Readonly<Record<string, readonly string[]>> = {
+  'the list': ['traces', '--limit', '400'],
+  'the list with errors': ['traces', '--errors', '--limit', '400'],
+  'the list of a model': ['traces', '--model', 'gpt-5', '--limit', '400'],
+  'the list with a filter': ['traces', '--filter', 'model:gpt-5', '--limit', '400'],
+  'the export of traces with errors': ['export', '--what', 'traces', '--errors'],
+  'the export of the spans of traces': ['export', '--what', 'traces', '--as', 'otlp', '--model', 'gpt-5'],
+};
+
+for (const [what, words] of Object.entries(COMMANDS)) {
+  t.test(what, async (t) => {
+    const read = await entriesOf(async () => {
+      const { code, err } = await sluice([...words, '-c', join(folder, 'a.yaml')], { folder });
+      t.equal(code, 0, err);
+    });
+    t.ok(read > 0 && read <= stored * LOOKUPS, `${read} entries of indexes`);
+  });
+}
+
+t.test('the preview of the removal of a trace', async (t) => {
+  const read = await entriesOf(async () => {
+    const words = ['prune', '--trace', hex(7, 16).slice(2), '--dry-run'];
+    const { err } = await sluice([...words, '-c', join(folder, 'a.yaml')], { folder });
+    t.comment(err);
+  });
+  t.ok(read >= SPANS && read <= SPANS * LOOKUPS, `${read} entries of indexes`);
+});
