@@ -14,6 +14,6 @@ export const hasSpan = (condition: string): string =>
 
 export const HAS_ERROR = hasSpan("(s.status = 'error' OR s.is_error)");
 
-/** That the span `s` belongs to the trace of the parameters. Times are constants, so only these partitions are opened. */
+/** That the span `s` belongs to the trace of the parameters. Only the partitions of its times are opened. */
 export const IN_TRACE =
   '(s.project = $1::text) IS TRUE AND s.trace_id = $2::bytea AND s.start_time_unix_nano BETWEEN $3::int8 AND $4::int8';
