@@ -1,5 +1,5 @@
 /** Loading for a component: the states of a request, the last answer while a new one is on its way, and retries. */
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, get, type Query, unavailable, urlOf } from './api.ts';
 
 /** No placeholder is shown before this time. */
@@ -38,7 +38,8 @@ export function useResource<T>(key: string | null, load: (signal: AbortSignal) =
   const running = useRef<AbortController | null>(null);
   const loader = useRef(load);
   loader.current = load;
-  useEffect(() => {
+  // The request begins before the page is painted.
+  useLayoutEffect(() => {
     if (key === null) return setState(NOTHING);
     const controller = new AbortController();
     running.current = controller;
