@@ -12,6 +12,7 @@ import type { Host } from '../../component/component.ts';
 import { parseEndpoint } from '../../component/endpoint.ts';
 import { defineExtension, type Extension, SERVICE_STATUS } from '../../component/extension.ts';
 import type { Listener } from '../../component/listening.ts';
+import { maskedError } from '../../component/masked-text.ts';
 import { UserError } from '../../errors.ts';
 import { TlsTerminator } from '../../net/tls-terminator.ts';
 import { ROUTES } from './api/routes.ts';
@@ -50,7 +51,7 @@ class Console implements Extension {
   constructor(options: ConsoleOptions, host: Host) {
     this.#options = options;
     this.#host = host;
-    this.#mcp = new McpThread((error) => host.logger.error({ error }, 'the thread of /mcp failed'));
+    this.#mcp = new McpThread((error) => host.logger.error({ error: maskedError(error) }, 'the thread of /mcp failed'));
     host.capabilities.offer(CONSOLE, { address: () => this.#address.current });
   }
 

@@ -6,6 +6,7 @@
 import type { OwnCommands } from '../../../component/capabilities/own-commands.ts';
 import { dayOfNs, MAY_MISS, NEAR_NS, WAITING_PARTS } from '../../../component/archived-day.ts';
 import type { Logger } from '../../../component/logger.ts';
+import { maskedError } from '../../../component/masked-text.ts';
 import { CONSOLE_ERRORS, ConsoleError, type ConsoleErrorCode } from '../errors.ts';
 import { ArchiveReader, type LakeState, type Limits } from './archive-reader.ts';
 import type { ArchivedDays, BytesReply, Caller, DownloadReply, Reply, RequestContext, RequestReader } from './route.ts';
@@ -166,7 +167,10 @@ export class ArchiveReaders {
       return replyOf(answer);
     } catch (error) {
       if (error instanceof ConsoleError || signal.aborted) throw error;
-      this.#logger.warn({ command: loading.words.join(' '), error }, 'archived days could not be read');
+      this.#logger.warn(
+        { command: loading.words.join(' '), error: maskedError(error) },
+        'archived days could not be read',
+      );
       throw new ConsoleError('archive_unavailable');
     } finally {
       if (reader.isOver || (this.#former.has(reader) && reader.isUnused)) void this.#end(key, reader);

@@ -10,6 +10,7 @@ import type { RefusedRequests } from '../../../component/capabilities/refused-re
 import type { PostgresReader } from '../../../component/capabilities/postgres-reader.ts';
 import type { ServiceStatus } from '../../../component/extension.ts';
 import type { Logger } from '../../../component/logger.ts';
+import { maskedError } from '../../../component/masked-text.ts';
 import type { McpThread } from '../mcp/thread.ts';
 import type { RowThread } from './row-thread.ts';
 import type { Authentication } from '../auth/authentication.ts';
@@ -221,7 +222,8 @@ export class Requests {
       return await textOf(await this.#replyTo(asked, match, { caller, body: {} }));
     } catch (error) {
       const answer = asConsoleError(error);
-      if (answer.code === 'internal') this.#parts.logger.error({ error }, 'a request to the console failed');
+      if (answer.code === 'internal')
+        this.#parts.logger.error({ error: maskedError(error) }, 'a request to the console failed');
       throw answer;
     }
   }
@@ -297,7 +299,7 @@ export class Requests {
   ): void {
     const answer = asConsoleError(error);
     if (answer.code === 'internal' && !leaving.signal.aborted)
-      this.#parts.logger.error({ error }, 'a request to the console failed');
+      this.#parts.logger.error({ error: maskedError(error) }, 'a request to the console failed');
     // The body has begun, or the client has disconnected. The connection is cut, so that a client notices it.
     if (response.headersSent || leaving.signal.aborted) response.destroy();
     else sendError(response, answer, { head });

@@ -1,6 +1,7 @@
 /** The processes that read archived traces: their number, their end, and what a request sees of their failures. */
 import t from 'tap';
 import type { CommandSession, OwnCommands } from '../../../../src/component/capabilities/own-commands.ts';
+import type { Logger } from '../../../../src/component/logger.ts';
 import { ConsoleError } from '../../../../src/extensions/console/errors.ts';
 import type { Limits } from '../../../../src/extensions/console/server/archive-reader.ts';
 import { ArchiveReaders, loadingOfTrace } from '../../../../src/extensions/console/server/archive-readers.ts';
@@ -58,7 +59,7 @@ class FakeProcess implements CommandSession {
   }
 }
 
-function start(t: Teardown, limits: Partial<Limits> = {}) {
+function start(t: Teardown, limits: Partial<Limits> = {}, logger: Logger = LOGGER) {
   const processes: FakeProcess[] = [];
   const commands: OwnCommands = {
     run: () => Promise.reject(new Error('not used')),
@@ -68,7 +69,7 @@ function start(t: Teardown, limits: Partial<Limits> = {}) {
       return process;
     },
   };
-  const traces = new ArchiveReaders(commands, LOGGER, { ...LIMITS, ...limits });
+  const traces = new ArchiveReaders(commands, logger, { ...LIMITS, ...limits });
   t.teardown(async () => traces.stop());
   return { processes, traces };
 }
@@ -90,6 +91,19 @@ t.test('one process answers all requests for a trace', async (t) => {
   t.equal(processes.length, 1);
   for (const text of ['1', '2']) processes[0]?.answer(answerWith(text));
   t.same((await Promise.all(answers)).map(textOf), ['1', '2']);
+});
+
+t.test('the log does not quote an answer that cannot be read', async (t) => {
+  const lines: string[] = [];
+  const withMessages = (_: string, value: unknown): unknown => (value instanceof Error ? `${value}` : value);
+  const warn = (fields: object): void => void lines.push(JSON.stringify(fields, withMessages));
+  const { traces, processes } = start(t, {}, { ...LOGGER, warn });
+  const answer = traces.answer(loadingOfTrace(A), QUESTION, LIVE);
+  await turn();
+  processes[0]?.answer('sk-proj-7Hq2mZx {"reply"');
+  t.equal(await codeOf(answer), 'archive_unavailable');
+  t.match(lines, [/SyntaxError/u]);
+  t.notMatch(lines.join(), '7Hq2mZx');
 });
 
 t.test('a request for other days waits for a process, and is refused when others wait already', async (t) => {
