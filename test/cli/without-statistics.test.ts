@@ -34,11 +34,15 @@ for (const [what, words] of Object.entries(COMMANDS)) {
   });
 }
 
-t.test('the preview of the removal of a trace', async (t) => {
-  const read = await entriesOf(async () => {
-    const words = ['prune', '--trace', hex(7, 16).slice(2), '--dry-run'];
-    const { err } = await sluice([...words, '-c', join(folder, 'a.yaml')], { folder });
-    t.comment(err);
+for (const [what, flag] of [
+  ['the preview of the removal of a trace', '--dry-run'],
+  ['the removal of a trace', '--yes'],
+] as const)
+  t.test(what, async (t) => {
+    const read = await entriesOf(async () => {
+      const words = ['prune', '--trace', hex(7, 16).slice(2), flag];
+      const { code, err } = await sluice([...words, '-c', join(folder, 'a.yaml')], { folder });
+      t.equal(code, 0, err);
+    });
+    t.ok(read >= SPANS && read <= SPANS * LOOKUPS, `${read} entries of indexes`);
   });
-  t.ok(read >= SPANS && read <= SPANS * LOOKUPS, `${read} entries of indexes`);
-});
