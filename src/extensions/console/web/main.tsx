@@ -30,6 +30,11 @@ startLocation();
 startKeys();
 const root = document.getElementById('app') as HTMLElement;
 // The empty frame in index.html stays until it is known which person reads. Otherwise an empty page would follow it.
-if (route.value.page !== 'login') await loadMe(AbortSignal.timeout(PLACEHOLDER_AFTER_MS)).catch(() => undefined);
+// A slow request is not aborted, so that its answer is still used.
+if (route.value.page !== 'login')
+  await Promise.race([
+    loadMe().catch(() => undefined),
+    new Promise((resolve) => setTimeout(resolve, PLACEHOLDER_AFTER_MS)),
+  ]);
 root.replaceChildren();
 render(<App />, root);
