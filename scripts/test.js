@@ -61,8 +61,8 @@ const OWN_PROCESS = [
   'service/telemetry/own-traces.test.js',
 ];
 
-/** The number of neighbouring files that share a process. */
-const TOGETHER = 8;
+/** The fewest neighbouring files that share a process. */
+const FEWEST_TOGETHER = 4;
 
 /** Two processes more than there are processors, because many tests wait for a server or a timer. */
 const JOBS = String(Math.min(availableParallelism() + 2, 8));
@@ -89,7 +89,7 @@ function readArguments() {
     const { values, positionals } = parseArgs({ options, allowPositionals: true });
     const [jobs, timeout] = [Number(values.jobs), Number(values.timeout)];
     if (!(jobs >= 1) || !(timeout > 0)) fail('--jobs and --timeout are numbers');
-    const groups = groupsOf(positionals);
+    const groups = groupsOf(positionals, jobs);
     const long = groups.flat().filter(hasLongTests);
     const chosen = values.long
       ? { groups: long.map((path) => [path]), additions: LONG_TESTS }
@@ -102,16 +102,17 @@ function readArguments() {
 
 /**
  * Test files, relative to the root. A source file means its compiled file, a folder all tests below it. The files of a
- * group share a process.
+ * group share a process, which loads the modules of the product once. Groups become smaller, so that all jobs end at
+ * about the same time.
  */
-function groupsOf(names) {
+function groupsOf(names, jobs) {
   if (names.length > 0) return [...new Set(names.flatMap(named))].map((path) => [path]);
   const all = named('dist/test');
   const alone = [...LONGEST, ...OWN_PROCESS].map((path) => join('dist/test', path));
   for (const path of alone) if (!all.includes(path)) fail(`${path} is named in scripts/test.js and does not exist`);
   const others = all.filter((path) => !alone.includes(path));
   const groups = alone.map((path) => [path]);
-  for (let at = 0; at < others.length; at += TOGETHER) groups.push(others.slice(at, at + TOGETHER));
+  while (others.length > 0) groups.push(others.splice(0, Math.max(FEWEST_TOGETHER, others.length / (2 * jobs))));
   return groups;
 }
 

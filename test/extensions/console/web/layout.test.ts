@@ -222,8 +222,8 @@ if (chromium === null) {
       ),
     ];
     await checkFigures(t, page, `${origin}/p/shop/traces`);
-    // An ordinary test has every third page, with the list of traces.
-    for (const [path, ready] of pages.filter((_, at) => isLong || at % 3 === 1)) {
+    // An ordinary test has every fifth page, with the list of traces.
+    for (const [path, ready] of pages.filter((_, at) => isLong || at % 5 === 1)) {
       await page.goto(`${origin}/p/${path}`);
       await page.locator(ready).first().waitFor();
       await checkPage(t, page, path.slice(0, 60));

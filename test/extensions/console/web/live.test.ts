@@ -11,6 +11,7 @@ import { PATIENCE_MS } from '../../../support/patience.ts';
 
 const WHOLE_MS = 6 * PATIENCE_MS;
 const SPANS_PER_SECOND = 500;
+/** An event brings fifty traces, so the page needs as long to hold all that it may. */
 const SECONDS = isLong ? 60 : 20;
 const REQUESTS_PER_SECOND = 10;
 const MOST_LIVE = 1000;

@@ -43,7 +43,7 @@ const ALL_VISITS: readonly Visit[] = [
   { name: 'conversation', from: 'conversations', shown: '.grid-row', link: '.grid-row a', ready: '.message' },
 ];
 /** Each is a process of the browser. */
-const ORDINARY_VISITS = ['logs', 'usage', 'traces', 'trace'];
+const ORDINARY_VISITS = ['logs', 'traces', 'trace'];
 const VISITS = ALL_VISITS.filter(({ name }) => isLong || ORDINARY_VISITS.includes(name));
 
 async function openPages(console: TestConsole, context: BrowserContext): Promise<ReadonlyMap<Visit, Page>> {
