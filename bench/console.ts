@@ -1,6 +1,7 @@
 /**
  * The reading API of the console on many stored traces: the time of an answer in the daemon, without the socket. Prints
- * the median and the slowest of some runs, and the target.
+ * the median and the slowest of some runs, and the target. The control of usage is one plain statement that sums the same
+ * calls, as a dashboard does: it does not look for calls that several spans report.
  *
  * `node dist/bench/console.js [--traces 100000] [--days 7] [--runs 9] [--large 10000]`: traces of ten spans each, of
  * which three are model calls, and one large trace in the middle of the time.
@@ -42,6 +43,14 @@ const FILL = `
 const CLAIM = `
   INSERT INTO sluice.traces (trace_id, project, environment, first_ns, last_ns)
   SELECT trace_id, project, min(environment), min(start_time_unix_nano), max(start_time_unix_nano) FROM sluice.spans GROUP BY 1, 2`;
+
+const PLAIN_USAGE = `
+  SELECT request_model, start_time_unix_nano / $3::int8 AS bucket, count(*), sum(input_tokens), sum(output_tokens), sum(total_cost),
+    count(*) FILTER (WHERE is_error), count(DISTINCT user_id), percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY latency_ms)
+  FROM sluice.spans
+  WHERE project = '${PROJECT}' AND category = 'model_call' AND start_time_unix_nano >= $1 AND start_time_unix_nano < $2
+  GROUP BY 1, 2`;
+const HOUR_NS = 3_600_000_000_000n;
 
 const { values } = readArguments(import.meta.url, {
   options: {
@@ -122,10 +131,21 @@ async function readAll(reply: Reply): Promise<{ readonly firstMs: number; readon
 
 interface Question {
   readonly name: string;
-  readonly route: Route;
+  readonly route: Pick<Route, 'handle'>;
   readonly query?: Readonly<Record<string, string>>;
   readonly path?: Readonly<Record<string, string>>;
   readonly target: string;
+}
+
+/** The sums of the last hours. */
+function plainUsage(hours: number, bucketHours: number): Pick<Route, 'handle'> {
+  return {
+    handle: async ({ reader, now }) => {
+      const to = BigInt(now()) * 1_000_000n;
+      const times = [to - BigInt(hours) * HOUR_NS, to, BigInt(bucketHours) * HOUR_NS];
+      return { kind: 'json', value: await reader.query(PLAIN_USAGE, times.map(String)) };
+    },
+  };
 }
 
 async function measure({ name, route, query = {}, path = {}, target }: Question): Promise<void> {
@@ -192,12 +212,14 @@ async function measureAll(): Promise<void> {
       query: { from: '-24h', to: 'now', interval: '1h' },
       target: '300 ms',
     },
+    { name: 'plain sums of 24 h by model', route: plainUsage(24, 1), target: '–' },
     {
       name: `usage of ${days} d by model`,
       route: showUsage,
       query: { from: `-${days * 24}h`, to: 'now', interval: days < 2 ? '1h' : '1d' },
       target: '30 d × 1 M: 1.5 s',
     },
+    { name: `plain sums of ${days} d by model`, route: plainUsage(days * 24, days < 2 ? 1 : 24), target: '–' },
     { name: 'facets', route: listFacets, target: '200 ms' },
   ];
   for (const question of questions) await measure(question);

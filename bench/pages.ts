@@ -1,7 +1,8 @@
 /**
  * The console's page in Chromium on the traces of a day with one of 10,000 spans: first paint and first row without a
- * cache, opening the large trace, selecting spans, scrolling, and the time until a new trace is visible. Also the
- * memory that the console and twenty live streams take in the daemon.
+ * cache, opening the large trace, selecting spans, scrolling, and the time until a new trace is visible. The smallest
+ * page of the same browser is the control of the first two. Also the memory that the console and twenty live streams
+ * take in the daemon.
  *
  *   node dist/bench/pages.js [--rounds 5]
  *
@@ -16,6 +17,7 @@ import { freePort } from '../test/support/executable.ts';
 import { readArguments } from './arguments.ts';
 import { type Daemon, KEY, openConsole, PROJECT, startDaemon } from './daemon.ts';
 import { makeTraces, sendDay } from './side-by-side/day.ts';
+import { serveSmallestPage } from './smallest-page.ts';
 import { printHead, printRow } from './table.ts';
 
 const VIEWPORT = { width: 1280, height: 800 };
@@ -29,7 +31,9 @@ const IDLE_MS = 20_000;
 
 const ROWS = {
   paint: ['first contentful paint, empty cache', '100 ms'],
+  smallestPaint: ['… of the smallest page', '–'],
   list: ['first row of the list, empty cache', '300 ms'],
+  smallestRow: ['… of the smallest page', '–'],
   open: ['first rows of a trace of 10,000 spans', '–'],
   panel: ['a span is selected: its panel is visible', '16 ms'],
   content: ['… with its content', '100 ms'],
@@ -39,6 +43,8 @@ const ROWS = {
 } as const;
 type Row = keyof typeof ROWS;
 type Note = (row: Row, ...ms: readonly number[]) => void;
+
+const FIRST_PAINT = `performance.getEntriesByName('first-contentful-paint')[0].startTime`;
 
 /** Milliseconds of each frame while the element scrolls by half of its height in each. */
 const SCROLL = `(async () => {
@@ -77,6 +83,7 @@ interface Scene {
   /** The address of the project in the console. */
   readonly base: string;
   readonly large: string;
+  readonly smallest: string;
 }
 
 /** Returns the id of the trace. */
@@ -109,11 +116,17 @@ async function open(page: Page, address: string): Promise<number> {
   return performance.now() - started;
 }
 
+async function measureSmallest(scene: Scene, note: Note): Promise<void> {
+  await inPage(scene, async (page) => {
+    note('smallestRow', await open(page, scene.smallest));
+    note('smallestPaint', await page.evaluate<number>(FIRST_PAINT));
+  });
+}
+
 async function measureList(scene: Scene, note: Note): Promise<void> {
   await inPage(scene, async (page) => {
     note('list', await open(page, `${scene.base}/traces?from=-7d`));
-    const paint = `performance.getEntriesByName('first-contentful-paint')[0].startTime`;
-    note('paint', await page.evaluate<number>(paint));
+    note('paint', await page.evaluate<number>(FIRST_PAINT));
     await pause(SETTLE_MS);
     note('listFrame', ...(await page.evaluate<number[]>(SCROLL)));
     note('live', await untilShown(scene.daemon, page));
@@ -148,6 +161,7 @@ async function measurePages(scene: Scene, rounds: number): Promise<void> {
   for (let round = 0; round <= rounds; round += 1) {
     // The first round is the warm-up of the server.
     const note: Note = (row, ...ms) => void (round > 0 && found.get(row)?.push(...ms));
+    await measureSmallest(scene, note);
     await measureList(scene, note);
     await measureTrace(scene, note);
   }
@@ -193,13 +207,15 @@ async function main(): Promise<void> {
   const port = await freePort();
   const daemon = await startDaemon('embedded', openConsole(port), { workers: 1 });
   const browser = await launchChromium(chromium);
+  const smallest = await serveSmallestPage();
   try {
     const day = makeTraces(Date.now());
     await sendDay(daemon.url, day);
     console.log(`Chromium ${browser.version()}, ${grouped(day.spans)} spans\n`);
     const base = `http://127.0.0.1:${port}/p/${PROJECT}`;
-    await measurePages({ browser, daemon, base, large: day.large }, Number(values.rounds));
+    await measurePages({ browser, daemon, base, large: day.large, smallest: smallest.address }, Number(values.rounds));
   } finally {
+    smallest.close();
     await browser.close();
     await daemon.stop();
   }

@@ -3,7 +3,10 @@
  * alternating in the same run. The server has one core, the client the other. The main figure is the server's processor
  * time, which other load affects least.
  *
- *   node dist/bench/side-by-side.js [--seconds 2.5] [--rounds 3] [--rate 20] [--only pipelines|backends]
+ *   node dist/bench/side-by-side.js [--seconds 2.5] [--rounds 3] [--rate 20] [--only pipelines|backends] [--rotated]
+ *
+ * With `--rotated` the files of the pipelines are rotated and old ones removed, as in a long run. Their spans are then
+ * not counted.
  *
  * Linux, two cores; Go and Python for the first run, which builds the one and installs the other. Unavailable
  * contenders are omitted. Takes about seven minutes; see docs/performance.md.
@@ -155,7 +158,7 @@ async function verify(acknowledged: ReadonlyMap<Contender, number>): Promise<voi
   console.log('');
   for (const [contender, sent] of acknowledged) {
     const kept = await contender.kept();
-    const verdict = sent === kept ? 'all of them kept' : `KEPT ${grouped(kept)}`;
+    const verdict = kept === null ? 'not counted' : sent === kept ? 'all of them kept' : `KEPT ${grouped(kept)}`;
     const { peakMiB } = contender.server.usage();
     console.log(`${contender.name}: ${grouped(sent)} spans acknowledged, ${verdict}; at most ${grouped(peakMiB)} MiB`);
   }
@@ -187,10 +190,10 @@ function print(load: Load, figures: ReadonlyMap<Contender, Figures>): void {
 }
 
 /** Pipelines: Sluice and the Collector, both with a file. */
-function comparePipelines(collector: string, settings: Settings): Promise<void> {
+function comparePipelines(collector: string, settings: Settings, isRotated: boolean): Promise<void> {
   return inFolder<Contender>('pipelines', async (folder, contenders) => {
-    contenders.push(await startSluiceOverFile());
-    for (const shape of COLLECTORS) contenders.push(await startCollector(collector, shape, folder));
+    contenders.push(await startSluiceOverFile(isRotated));
+    for (const shape of COLLECTORS) contenders.push(await startCollector(collector, shape, folder, isRotated));
     const comparison = new Comparison(contenders, settings);
     for (const load of loads()) await comparison.measure(load);
     await comparison.verify();
@@ -242,6 +245,7 @@ async function main(): Promise<void> {
       rounds: { type: 'string', default: '3' },
       rate: { type: 'string', default: '20' },
       only: { type: 'string', default: '' },
+      rotated: { type: 'boolean', default: false },
     },
   });
   const settings = {
@@ -254,7 +258,7 @@ async function main(): Promise<void> {
   const phoenix = values.only === 'pipelines' ? undefined : provide('phoenix.js');
   const [model] = cpus();
   console.log(`${model?.model}, Node.js ${process.version}, ${pinClient() ? 'a core each' : 'NOT PINNED'}`);
-  if (collector !== undefined) await comparePipelines(collector, settings);
+  if (collector !== undefined) await comparePipelines(collector, settings, values.rotated);
   if (phoenix !== undefined) await compareBackends(phoenix);
 }
 

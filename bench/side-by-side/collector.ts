@@ -36,7 +36,10 @@ export const COLLECTORS: readonly CollectorShape[] = [
   },
 ];
 
-const config = (shape: CollectorShape, port: number, path: string): string => `
+/** As `SMALL_FILES`. */
+const ROTATION = ', rotation: { max_megabytes: 32, max_backups: 2 }';
+
+const config = (shape: CollectorShape, port: number, path: string, isRotated: boolean): string => `
 extensions: { bearertokenauth: { token: ${KEY} } }
 receivers:
   otlp: { protocols: { http: { endpoint: "127.0.0.1:${port}", auth: { authenticator: bearertokenauth } } } }
@@ -62,18 +65,24 @@ processors:
       - { key: project, value: default, action: upsert }
       - { key: conversation_id, from_attribute: gen_ai.conversation.id, action: upsert }
       - { key: user_id, from_attribute: user.id, action: upsert }
-exporters: { file: { path: ${path} } }
+exporters: { file: { path: ${path}${isRotated ? ROTATION : ''} } }
 service:
   extensions: [bearertokenauth]
   telemetry: { metrics: { level: none }, logs: { level: warn } }
   pipelines: { traces: { receivers: [otlp], processors: [${shape.processors.join(', ')}], exporters: [file] } }
 `;
 
-export async function startCollector(executable: string, shape: CollectorShape, folder: string): Promise<Contender> {
+/** Without `isRotated` it has one file, so that its spans can be counted. */
+export async function startCollector(
+  executable: string,
+  shape: CollectorShape,
+  folder: string,
+  isRotated = false,
+): Promise<Contender> {
   const port = await freePort();
   const path = join(folder, `collector-${shape.processors.length}.json`);
   const file = join(folder, `collector-${shape.processors.length}.yaml`);
-  await writeFile(file, config(shape, port, path));
+  await writeFile(file, config(shape, port, path, isRotated));
   const server = new ServerProcess({ command: executable, args: ['--config', file], cwd: folder });
   const url = `http://127.0.0.1:${port}`;
   await server.untilServing(url);
@@ -83,7 +92,7 @@ export async function startCollector(executable: string, shape: CollectorShape, 
     server,
     client: new Client(url, KEY),
     drain: () => untilQuiet(path),
-    kept: () => countIn(path, '"spanId":'),
+    kept: async () => (isRotated ? null : countIn(path, '"spanId":')),
     stop: () => server.stop(),
   };
 }

@@ -10,8 +10,8 @@ export interface Contender {
   readonly client: Client;
   /** Resolves when this number of acknowledged spans is processed. */
   drain(spans: number): Promise<void>;
-  /** The number of spans in its store. */
-  kept(): Promise<number>;
+  /** The number of spans in its store; null: they cannot be counted. */
+  kept(): Promise<number | null>;
   stop(): Promise<void>;
 }
 

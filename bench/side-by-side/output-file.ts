@@ -10,7 +10,8 @@ const POLL_MS = 100;
 export async function untilQuiet(path: string): Promise<void> {
   let size = -1;
   for (let since = performance.now(); performance.now() - since < QUIET_MS; await pause(POLL_MS)) {
-    const now = (await stat(path)).size;
+    // While it is rotated, it may be missing.
+    const now = (await stat(path).catch(() => null))?.size ?? -1;
     if (now !== size) since = performance.now();
     size = now;
   }
