@@ -1,7 +1,7 @@
 /**
  * The reading API of the console on many stored traces: the time of an answer in the daemon, without the socket. Prints
- * the median and the slowest of some runs, and the target. The control of usage is one plain statement that sums the same
- * calls, as a dashboard does: it does not look for calls that several spans report.
+ * the median and the slowest of some runs, and the target. The control of usage is one plain statement that sums the
+ * same calls, as a dashboard does: it does not look for calls that several spans report.
  *
  * `node dist/bench/console.js [--traces 100000] [--days 7] [--runs 9] [--large 10000]`: traces of ten spans each, of
  * which three are model calls, and one large trace in the middle of the time.

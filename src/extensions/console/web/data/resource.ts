@@ -119,7 +119,7 @@ export const useAnswer = <T>(path: string | null, query: Query = {}): Resource<T
   useResource(path === null ? null : urlOf(path, query), (signal) => get<T>(path ?? '', query, signal));
 
 /** True once the condition has held for a time. */
-function useLater(condition: boolean, ms: number): boolean {
+export function useLater(condition: boolean, ms: number): boolean {
   const [late, setLate] = useState(false);
   useEffect(() => {
     if (!condition) return setLate(false);

@@ -24,10 +24,11 @@ const FIELDS = [
 ] as const;
 const SHOWN = 6;
 
-export function Facets({ asked }: { asked: Asked }): JSX.Element {
+/** `isTurn`: whether it may ask now. */
+export function Facets({ asked, isTurn }: { asked: Asked; isTurn: boolean }): JSX.Element {
   const { project, query } = asked;
   const fields = FIELDS.map(([field]) => field).join(',');
-  const facets = useAnswer<FacetsAnswer>(projectPath(project, 'facets'), { ...query, fields });
+  const facets = useAnswer<FacetsAnswer>(isTurn ? projectPath(project, 'facets') : null, { ...query, fields });
   const { data } = facets;
   const missing = data === null ? null : missingText(data);
   return (

@@ -45,7 +45,8 @@ const MEASURES: readonly Measure[] = [
   },
 ];
 
-export function HistogramBar({ asked }: { asked: Asked }): JSX.Element {
+/** `isTurn`: whether it may ask now. */
+export function HistogramBar({ asked, isTurn }: { asked: Asked; isTurn: boolean }): JSX.Element {
   const measure = MEASURES.find(({ by }) => by === parameter('bars')) ?? TRACES;
   return (
     <>
@@ -57,14 +58,14 @@ export function HistogramBar({ asked }: { asked: Asked }): JSX.Element {
       >
         <Options of={MEASURES.map(({ by, name }) => [by, name])} />
       </select>
-      <Loading key={measure.by} asked={asked} measure={measure} />
+      <Loading key={measure.by} asked={asked} measure={measure} isTurn={isTurn} />
     </>
   );
 }
 
-function Loading({ asked, measure }: { asked: Asked; measure: Measure }): JSX.Element {
+function Loading({ asked, measure, isTurn }: { asked: Asked; measure: Measure; isTurn: boolean }): JSX.Element {
   const { project, query } = asked;
-  const { data } = useAnswer<Histogram>(projectPath(project, 'traces', 'histogram'), {
+  const { data } = useAnswer<Histogram>(isTurn ? projectPath(project, 'traces', 'histogram') : null, {
     ...query,
     buckets: BUCKETS,
     by: measure.by,

@@ -1,10 +1,10 @@
 /** The list of traces with its facets and its histogram. */
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Page, TopTraces, TraceRow } from '../../../api/shapes.ts';
 import { projectPath, type Query } from '../../data/api.ts';
 import { type Search, useSearch } from '../../data/pages.ts';
-import { useAnswer } from '../../data/resource.ts';
+import { useAnswer, useLater } from '../../data/resource.ts';
 import { Button, Tabs } from '../../parts/basics.tsx';
 import { Archived, ArchivedOffer, Found, Incomplete } from '../../parts/search.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
@@ -22,6 +22,8 @@ import { SetUp } from './set-up.tsx';
 import { TraceList } from './list.tsx';
 
 const PAGE = 50;
+/** What else the page asks for waits this long for the list: all questions share the processors of the daemon. */
+const LIST_FIRST_MS = 300;
 /** Newer rows that are held while the page is live. */
 const MOST_LIVE = 1_000;
 const SORTS = [
@@ -35,36 +37,51 @@ const SORTS = [
 export function TracesPage({ project }: { project: string }): JSX.Element {
   const asked = useAsked(project);
   const sort = parameter('sort') ?? 'newest';
-  const newest = useAnswer<Page<TraceRow>>(projectPath(project, 'traces'), { limit: 1 });
-  useKeys({ f: () => (facetsShown.value = facetsShown.value === 'yes' ? 'no' : 'yes') });
+  const path = projectPath(project, 'traces');
+  const search = useSearch<TraceRow>(sort === 'newest' ? path : null, { ...asked.query, limit: PAGE });
+  const isWaiting = sort === 'newest' && search.first.data === null && search.first.error === null;
+  const isSlow = useLater(isWaiting, LIST_FIRST_MS);
+  const isTurn = isSlow || !isWaiting;
+  const newest = useAnswer<Page<TraceRow>>(isTurn && search.items.length === 0 ? path : null, { limit: 1 });
+  const hasFacets = facetsShown.value === 'yes';
+  const toggle = (): void => {
+    facetsShown.value = hasFacets ? 'no' : 'yes';
+  };
+  useKeys({ f: toggle });
   const isNew = newest.data !== null && newest.data.items.length === 0 && newest.data.complete_from === undefined;
   if (isNew && asked.q === null) {
-    return <SetUp project={project} onArrival={newest.reload} />;
+    const look = (): void => {
+      newest.reload();
+      search.first.reload();
+    };
+    return <SetUp project={project} onArrival={look} />;
   }
   return (
     <div class="traces-page">
       <h1 class="hidden-title">Traces</h1>
       <div class="list-bar">
-        <Button
-          kind="quiet"
-          icon="filter"
-          label="Facets (f)"
-          pressed={facetsShown.value === 'yes'}
-          onClick={() => (facetsShown.value = facetsShown.value === 'yes' ? 'no' : 'yes')}
-        />
+        <Button kind="quiet" icon="filter" label="Facets (f)" pressed={hasFacets} onClick={toggle} />
         <Tabs
           legend="Order"
           options={SORTS}
           chosen={sort}
           onChoose={(value) => setQuery({ sort: value === 'newest' ? null : value })}
         />
-        <HistogramBar asked={asked} />
+        <HistogramBar asked={asked} isTurn={isTurn} />
         <ColumnsMenu />
       </div>
       <div class="list-body">
-        {facetsShown.value === 'yes' ? <Facets asked={asked} /> : null}
+        {hasFacets ? <Facets asked={asked} isTurn={isTurn} /> : null}
         {sort === 'newest' ? (
-          <NewestTraces asked={asked} newest={newest.data?.items[0] ?? null} />
+          <NewestTraces
+            asked={asked}
+            stored={search}
+            empty={
+              newest.data === null && newest.error === null ? null : (
+                <NothingMatches asked={asked} newest={newest.data?.items[0] ?? null} />
+              )
+            }
+          />
         ) : (
           <TopList asked={asked} by={sort} />
         )}
@@ -73,10 +90,16 @@ export function TracesPage({ project }: { project: string }): JSX.Element {
   );
 }
 
-function NewestTraces({ asked, newest }: { asked: Asked; newest: TraceRow | null }): JSX.Element {
+interface NewestProps {
+  readonly asked: Asked;
+  readonly stored: Search<TraceRow>;
+  /** What is shown instead of rows. */
+  readonly empty: ComponentChildren;
+}
+
+function NewestTraces({ asked, stored, empty }: NewestProps): JSX.Element {
   const { project, query } = asked;
-  const path = projectPath(project, 'traces');
-  const { search, archived } = useArchived(path, query, useSearch<TraceRow>(path, { ...query, limit: PAGE }));
+  const { search, archived } = useArchived(projectPath(project, 'traces'), query, stored);
   const [added, setAdded] = useState<{ of: unknown; rows: readonly TraceRow[] }>({ of: null, rows: [] });
   const live = added.of === query ? added.rows : [];
   const { error } = search.first;
@@ -116,12 +139,7 @@ function NewestTraces({ asked, newest }: { asked: Asked; newest: TraceRow | null
     </>
   ) : null;
   return (
-    <Found
-      search={search}
-      count={rows.length}
-      archived={archived}
-      empty={<NothingMatches asked={asked} newest={newest} />}
-    >
+    <Found search={search} count={rows.length} archived={archived} empty={empty}>
       <TraceList
         rows={rows}
         search={isFull ? null : search}
