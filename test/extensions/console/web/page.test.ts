@@ -2,7 +2,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Page, Request } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { parse } from 'yaml';
 import { makeDemo } from '../../../../src/cli/demo-application.ts';
@@ -363,6 +363,33 @@ async function listArchived(t: Test, page: Page, origin: string): Promise<void> 
   t.equal(await rows(page).count(), stored + 1, 'the stored traces stay');
 }
 
+/** What stands beside the list is asked for after it, but does not wait for one that takes long. */
+async function askInTurn(t: Test, page: Page, origin: string): Promise<void> {
+  const asked: string[] = [];
+  const names = ['limit=50', 'histogram', 'facets'];
+  const note = (request: Request): void => {
+    const name = names.find((each) => request.url().includes(each));
+    if (name !== undefined) asked.push(name);
+  };
+  page.on('request', note);
+  let held: Promise<unknown> = Promise.resolve();
+  await page.route(/\/projects\/shop\/traces\?.*limit=50/u, async (route) => {
+    await held;
+    return route.continue();
+  });
+  const visit = async (): Promise<void> => {
+    await page.goto(`${origin}/p/shop/traces`);
+    await rows(page).first().waitFor();
+    await page.getByRole('complementary', { name: 'Facets' }).getByRole('button').first().waitFor();
+    await page.locator('.histogram svg').waitFor();
+  };
+  await visit();
+  t.equal(asked[0], 'limit=50', 'the list first');
+  held = page.waitForRequest(/\/facets\?/u);
+  await visit();
+  page.off('request', note);
+}
+
 /** Each list, sum, histogram and facet whose answer lacks something says since when, and why. */
 async function meetIncomplete(page: Page, { origin }: TestConsole, traceId: string): Promise<void> {
   const unread = 'The archive cannot read lake/spans/day=2023-11-14/job-000000000001.parquet: it is not there.';
@@ -595,6 +622,7 @@ if (chromium === null) {
     const own = await context.newPage();
     own.setDefaultTimeout(PATIENCE_MS);
     const parts: readonly (readonly [name: string, part: (t: Test) => Promise<void>])[] = [
+      ['the list before what is beside it', (t) => askInTurn(t, own, console.origin)],
       ['answers that are incomplete', () => meetIncomplete(own, console, other)],
       ['dead ends and columns', (t) => meetDeadEnds(t, own, console, link)],
       ['a data source for Grafana', (t) => connectGrafana(t, own, console.origin)],
@@ -603,7 +631,7 @@ if (chromium === null) {
       ['a conversation as a file', (t) => saveConversation(t, own, console)],
       ['large integers', (t) => showLarge(t, own, console)],
     ];
-    for (const [name, part] of some(parts, 3)) {
+    for (const [name, part] of some(parts, 4)) {
       await t.test(name, { timeout: WHOLE_MS }, part);
       await own.unrouteAll({ behavior: 'wait' });
     }

@@ -24,11 +24,11 @@ const FIELDS = [
 ] as const;
 const SHOWN = 6;
 
-/** `isTurn`: whether it may ask now. */
-export function Facets({ asked, isTurn }: { asked: Asked; isTurn: boolean }): JSX.Element {
+/** `mayAsk`: false while the list is waited for. */
+export function Facets({ asked, mayAsk }: { asked: Asked; mayAsk: boolean }): JSX.Element {
   const { project, query } = asked;
   const fields = FIELDS.map(([field]) => field).join(',');
-  const facets = useAnswer<FacetsAnswer>(isTurn ? projectPath(project, 'facets') : null, { ...query, fields });
+  const facets = useAnswer<FacetsAnswer>(mayAsk ? projectPath(project, 'facets') : null, { ...query, fields });
   const { data } = facets;
   const missing = data === null ? null : missingText(data);
   return (

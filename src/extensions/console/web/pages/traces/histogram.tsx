@@ -45,8 +45,8 @@ const MEASURES: readonly Measure[] = [
   },
 ];
 
-/** `isTurn`: whether it may ask now. */
-export function HistogramBar({ asked, isTurn }: { asked: Asked; isTurn: boolean }): JSX.Element {
+/** `mayAsk`: false while the list is waited for. */
+export function HistogramBar({ asked, mayAsk }: { asked: Asked; mayAsk: boolean }): JSX.Element {
   const measure = MEASURES.find(({ by }) => by === parameter('bars')) ?? TRACES;
   return (
     <>
@@ -58,14 +58,14 @@ export function HistogramBar({ asked, isTurn }: { asked: Asked; isTurn: boolean 
       >
         <Options of={MEASURES.map(({ by, name }) => [by, name])} />
       </select>
-      <Loading key={measure.by} asked={asked} measure={measure} isTurn={isTurn} />
+      <Loading key={measure.by} asked={asked} measure={measure} mayAsk={mayAsk} />
     </>
   );
 }
 
-function Loading({ asked, measure, isTurn }: { asked: Asked; measure: Measure; isTurn: boolean }): JSX.Element {
+function Loading({ asked, measure, mayAsk }: { asked: Asked; measure: Measure; mayAsk: boolean }): JSX.Element {
   const { project, query } = asked;
-  const { data } = useAnswer<Histogram>(isTurn ? projectPath(project, 'traces', 'histogram') : null, {
+  const { data } = useAnswer<Histogram>(mayAsk ? projectPath(project, 'traces', 'histogram') : null, {
     ...query,
     buckets: BUCKETS,
     by: measure.by,

@@ -41,8 +41,8 @@ export function TracesPage({ project }: { project: string }): JSX.Element {
   const search = useSearch<TraceRow>(sort === 'newest' ? path : null, { ...asked.query, limit: PAGE });
   const isWaiting = sort === 'newest' && search.first.data === null && search.first.error === null;
   const isSlow = useLater(isWaiting, LIST_FIRST_MS);
-  const isTurn = isSlow || !isWaiting;
-  const newest = useAnswer<Page<TraceRow>>(isTurn && search.items.length === 0 ? path : null, { limit: 1 });
+  const mayAsk = isSlow || !isWaiting;
+  const newest = useAnswer<Page<TraceRow>>(mayAsk && search.items.length === 0 ? path : null, { limit: 1 });
   const hasFacets = facetsShown.value === 'yes';
   const toggle = (): void => {
     facetsShown.value = hasFacets ? 'no' : 'yes';
@@ -50,11 +50,11 @@ export function TracesPage({ project }: { project: string }): JSX.Element {
   useKeys({ f: toggle });
   const isNew = newest.data !== null && newest.data.items.length === 0 && newest.data.complete_from === undefined;
   if (isNew && asked.q === null) {
-    const look = (): void => {
+    const askAgain = (): void => {
       newest.reload();
       search.first.reload();
     };
-    return <SetUp project={project} onArrival={look} />;
+    return <SetUp project={project} onArrival={askAgain} />;
   }
   return (
     <div class="traces-page">
@@ -67,11 +67,11 @@ export function TracesPage({ project }: { project: string }): JSX.Element {
           chosen={sort}
           onChoose={(value) => setQuery({ sort: value === 'newest' ? null : value })}
         />
-        <HistogramBar asked={asked} isTurn={isTurn} />
+        <HistogramBar asked={asked} mayAsk={mayAsk} />
         <ColumnsMenu />
       </div>
       <div class="list-body">
-        {hasFacets ? <Facets asked={asked} isTurn={isTurn} /> : null}
+        {hasFacets ? <Facets asked={asked} mayAsk={mayAsk} /> : null}
         {sort === 'newest' ? (
           <NewestTraces
             asked={asked}
