@@ -49,12 +49,13 @@ export interface ProcessOptions {
   readonly nodeArguments?: readonly string[];
   /** A built checkout; left out: this one. */
   readonly root?: string;
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export async function startDaemon(
   store: Store = 'file',
   settings: readonly string[] = [],
-  { workers, nodeArguments = [], root = ROOT }: ProcessOptions = {},
+  { workers, nodeArguments = [], root = ROOT, env = {} }: ProcessOptions = {},
 ): Promise<Daemon> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   // As root, the embedded server runs as another user, which must be able to read the folder.
@@ -86,6 +87,7 @@ export async function startDaemon(
       SLUICE_KEY: KEY,
       SLUICE_FILE: dataFile(folder),
       DATABASE_URL: typeof store === 'object' ? store.url : '',
+      ...env,
     },
     cwd: folder,
     isFree: workers !== undefined,

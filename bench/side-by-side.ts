@@ -5,6 +5,7 @@
  *
  *   node dist/bench/side-by-side.js [--seconds 2.5] [--rounds 3] [--rate 20] [--only pipelines|backends] [--rotated]
  *
+ * With Debian's `libeatmydata1` one of them runs without fsync, so that like is compared with like.
  * With `--rotated` the files of the pipelines are rotated and old ones removed, as in a long run. Their spans are then
  * not counted.
  *
@@ -22,7 +23,7 @@ import type { Contender } from './side-by-side/contender.ts';
 import { inFolder, provide } from './side-by-side/contenders.ts';
 import { pinClient } from './side-by-side/server-process.ts';
 import { startPhoenix } from './side-by-side/phoenix.ts';
-import { startSluiceOverFile, startSluiceOverPostgres } from './side-by-side/sluice.ts';
+import { canBeUnsynced, startSluiceOverFile, startSluiceOverPostgres } from './side-by-side/sluice.ts';
 import { printHead, printRow } from './table.ts';
 
 /** Seconds of the server's processor time. */
@@ -192,7 +193,8 @@ function print(load: Load, figures: ReadonlyMap<Contender, Figures>): void {
 /** Pipelines: Sluice and the Collector, both with a file. */
 function comparePipelines(collector: string, settings: Settings, isRotated: boolean): Promise<void> {
   return inFolder<Contender>('pipelines', async (folder, contenders) => {
-    contenders.push(await startSluiceOverFile(isRotated));
+    contenders.push(await startSluiceOverFile({ isSynced: true, isRotated }));
+    if (canBeUnsynced()) contenders.push(await startSluiceOverFile({ isSynced: false, isRotated }));
     for (const shape of COLLECTORS) contenders.push(await startCollector(collector, shape, folder, isRotated));
     const comparison = new Comparison(contenders, settings);
     for (const load of loads()) await comparison.measure(load);

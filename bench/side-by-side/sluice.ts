@@ -2,6 +2,7 @@
  * Sluice with all five processors: with a file that is synced before each answer (config/sidecar.yaml), and with the
  * embedded PostgreSQL server (config/sluice.yaml).
  */
+import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import pg from 'pg';
 import { freePort } from '../../test/support/executable.ts';
@@ -10,14 +11,27 @@ import { dataFile, KEY, PROJECT, SMALL_FILES, startDaemon } from '../daemon.ts';
 import type { Backend, Contender } from './contender.ts';
 import { countIn, untilQuiet } from './output-file.ts';
 
-/** Without `isRotated` it has one file, so that its lines can be counted. The cost of a rotation is negligible. */
-export async function startSluiceOverFile(isRotated = false): Promise<Contender> {
+/** With this library of Debian's `libeatmydata1`, nothing that a process writes is synced. */
+const UNSYNCED = 'libeatmydata.so.1';
+
+export interface FileShape {
+  readonly isSynced: boolean;
+  /** Otherwise it has one file, so that its lines can be counted. */
+  readonly isRotated: boolean;
+}
+
+/** Whether this machine can run it without syncs. */
+export const canBeUnsynced = (): boolean =>
+  spawnSync('ldconfig', ['-p'], { encoding: 'utf8' }).stdout?.includes(UNSYNCED) ?? false;
+
+export async function startSluiceOverFile({ isSynced, isRotated }: FileShape): Promise<Contender> {
   const settings = isRotated ? SMALL_FILES : ['exporters.file.rotation.max_size=1TiB'];
-  const { url, server, folder, stop } = await startDaemon('file', settings);
+  const env = isSynced ? {} : { LD_PRELOAD: UNSYNCED };
+  const { url, server, folder, stop } = await startDaemon('file', settings, { env });
   const path = dataFile(folder);
   return {
-    name: 'Sluice, all processors',
-    acknowledges: 'synced to disk',
+    name: isSynced ? 'Sluice, all processors' : '… without fsync, for the comparison only',
+    acknowledges: isSynced ? 'synced to disk' : 'written',
     server,
     client: new Client(url, KEY),
     drain: () => untilQuiet(path),
