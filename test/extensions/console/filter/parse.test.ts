@@ -131,8 +131,8 @@ const texts = fc.oneof(
   fc
     .array(
       fc.tuple(
-        names,
-        pieces,
+        fc.oneof(names, fc.constantFrom('text', 'error')),
+        fc.oneof(pieces, fc.constant('')),
         fc.constantFrom('SECRET', '"SECRET"*', '5', '2s', 'SECRET,SECRET*', '4bf9', '"&"', '&,SECRET'),
       ),
     )
