@@ -49,6 +49,7 @@ export interface ProcessOptions {
   readonly nodeArguments?: readonly string[];
   /** A built checkout; left out: this one. */
   readonly root?: string;
+  /** Further variables of its environment. */
   readonly env?: Readonly<Record<string, string>>;
 }
 

@@ -116,7 +116,7 @@ async function inPage({ browser }: Scene, work: (page: Page) => Promise<void>): 
   }
 }
 
-/** The milliseconds from the begin of the navigation to the first row. */
+/** Milliseconds from the start of the navigation to the first row. */
 async function open(page: Page, address: string): Promise<number> {
   await page.addInitScript(NOTE_FIRST_ROW);
   await page.goto(address, { waitUntil: 'commit' });

@@ -5,7 +5,7 @@
  *
  *   node dist/bench/side-by-side.js [--seconds 2.5] [--rounds 3] [--rate 20] [--only pipelines|backends] [--rotated]
  *
- * With Debian's `libeatmydata1` one of them runs without fsync, so that like is compared with like.
+ * Where Debian's `libeatmydata1` is installed, Sluice also runs without fsync, as the Collector does.
  * With `--rotated` the files of the pipelines are rotated and old ones removed, as in a long run. Their spans are then
  * not counted.
  *
