@@ -3,17 +3,20 @@
  * code 1 when the new one takes over 5 % more anywhere, or what `--limit` says.
  *
  *   node dist/bench/regression.js OLD NEW [--only intake|file|tables] [--rounds 60] [--requests 60]
- *     [--warm-up 800] [--limit 1.05]
+ *     [--warm-up 800] [--limit 1.05] [--pause 0]
  *
  * OLD and NEW are folders of the repository after `npm run build`. `intake` is from the socket to encoded rows, `file`
  * the whole daemon into a synced file, `tables` the whole daemon with its embedded server, whose processor time counts.
  * Both sides are up at the same time and get the same number of requests alternately, in changing order, so that other
  * load affects both. Each round gives one ratio. A comparison ends when the 99 % confidence interval of the median
  * ratio is above or below the limit, or after `--rounds`; then it is undecided, which is no failure.
+ *
+ * With `--pause` both sides are idle for so many seconds before each round: after a minute they have given memory back.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from '../src/cli/bench/client.ts';
 import { grouped, median } from '../src/cli/bench/figures.ts';
 import { FreshRequests, type Requests } from '../src/cli/bench/requests.ts';
@@ -129,18 +132,20 @@ interface Settings {
   /** Requests in which V8 compiles the code. */
   readonly warmUp: number;
   readonly limit: number;
+  readonly pauseMs: number;
 }
 
 async function compare(
   sides: readonly [Side, Side],
   load: Load,
-  { rounds, count, warmUp, limit }: Settings,
+  { rounds, count, warmUp, limit, pauseMs }: Settings,
 ): Promise<Verdict> {
   for (const side of sides) await turn(side, load.requests, warmUp);
   const times: [number[], number[]] = [[], []];
   const ratios: number[] = [];
   let verdict: Verdict = 'undecided';
   while (verdict === 'undecided' && ratios.length < rounds) {
+    if (pauseMs > 0) await pause(pauseMs);
     const order = ratios.length % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const);
     for (const side of order) times[side].push(await turn(sides[side], load.requests, count));
     ratios.push((times[1].at(-1) ?? 0) / (times[0].at(-1) ?? 0));
@@ -162,6 +167,7 @@ async function main(): Promise<void> {
       requests: { type: 'string', default: '60' },
       'warm-up': { type: 'string', default: '800' },
       limit: { type: 'string', default: '1.05' },
+      pause: { type: 'string', default: '0' },
     },
   });
   const [old, current, ...more] = positionals.map((path) => resolve(path));
@@ -173,6 +179,7 @@ async function main(): Promise<void> {
     count: Number(values.requests),
     warmUp: Number(values['warm-up']),
     limit: Number(values.limit),
+    pauseMs: Number(values.pause) * 1000,
   };
   const { genai, micro } = makeCorpus();
   printHead(['load', 'old µs a span', 'new µs a span', 'ratio', '99 % interval', 'rounds', 'the new one is']);
