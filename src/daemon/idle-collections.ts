@@ -3,7 +3,7 @@
  * generation (32 MiB), which the engine shrinks only in a full collection that follows some seconds with few
  * allocations. So an idle period begins with several collections, and has no more.
  */
-import { collectGarbage } from '../service/collect-garbage.ts';
+import { beginCollection } from '../service/collect-garbage.ts';
 
 const TICK_MS = 10_000;
 /** Processor time of the process in a tick, below which it is idle. */
@@ -12,13 +12,13 @@ const COLLECTIONS = 3;
 
 export class IdleCollections {
   readonly #process: Pick<NodeJS.Process, 'cpuUsage'>;
-  readonly #collect: () => void;
+  readonly #begin: () => void;
   #usage: NodeJS.CpuUsage;
   #left = COLLECTIONS;
 
-  constructor(process: Pick<NodeJS.Process, 'cpuUsage'>, collect: () => void = collectGarbage) {
+  constructor(process: Pick<NodeJS.Process, 'cpuUsage'>, begin: () => void = beginCollection) {
     this.#process = process;
-    this.#collect = collect;
+    this.#begin = begin;
     this.#usage = process.cpuUsage();
   }
 
@@ -32,7 +32,7 @@ export class IdleCollections {
     if (user + system >= IDLE_US) this.#left = COLLECTIONS;
     else if (this.#left > 0) {
       this.#left--;
-      this.#collect();
+      this.#begin();
     }
     this.#usage = this.#process.cpuUsage();
   }

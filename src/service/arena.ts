@@ -9,7 +9,7 @@ import type { Steps } from '../pdata/steps.ts';
 import { Intake } from '../pdata/index-body.ts';
 import { compileWire } from '../pdata/load-wasm.ts';
 import { TableUsage } from '../pdata/table-usage.ts';
-import { collectGarbage } from './collect-garbage.ts';
+import { beginCollection, collectGarbage } from './collect-garbage.ts';
 
 /** The time without a pass after which an arena is dropped, unless it is kept. */
 const IDLE_MS = 20_000;
@@ -53,9 +53,17 @@ export class Arena {
     this.#usage.note(this.#intake.tables);
     if (this.#usage.bytes > MAX_RESIDENT_BYTES) {
       this.#drop();
+      // The pages of a memory are released when it is collected, which is not possible while the caller refers to it.
+      // Otherwise those of the next memory would be added to them.
+      setImmediate(collectGarbage);
       return;
     }
-    this.#idle ??= setTimeout(() => this.#drop(), IDLE_MS).unref();
+    this.#idle ??= setTimeout(() => this.#dropIdle(), IDLE_MS).unref();
+  }
+
+  #dropIdle(): void {
+    this.#drop();
+    beginCollection();
   }
 
   #drop(): void {
@@ -64,8 +72,5 @@ export class Arena {
     this.#prepared = new WeakSet();
     if (this.#idle !== null) clearTimeout(this.#idle);
     this.#idle = null;
-    // The pages of a memory are released when it is collected, which is not possible while the caller refers to it.
-    // Otherwise those of the next memory would be added to them.
-    setImmediate(collectGarbage);
   }
 }
