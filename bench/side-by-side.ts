@@ -10,7 +10,7 @@
  * not counted.
  *
  * Linux, two cores; Go and Python for the first run, which builds the one and installs the other. Unavailable
- * contenders are omitted. Takes about seven minutes; see docs/performance.md.
+ * contenders are omitted. Takes about ten minutes; see docs/performance.md.
  */
 import { cpus } from 'node:os';
 import { readArguments } from './arguments.ts';
@@ -26,8 +26,8 @@ import { startPhoenix } from './side-by-side/phoenix.ts';
 import { canBeUnsynced, startSluiceOverFile, startSluiceOverPostgres } from './side-by-side/sluice.ts';
 import { printHead, printRow } from './table.ts';
 
-/** Seconds of the server's processor time. */
-const WARM_UP_SECONDS = 2.5;
+/** Seconds of the server's processor time, in which a runtime compiles the code. */
+const WARM_UP_SECONDS = 10;
 /** Requests for Sluice and for Phoenix, after half as many for warm-up. */
 const BACKEND_BATCHES = [128, 16];
 
