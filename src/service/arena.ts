@@ -1,8 +1,9 @@
 /**
  * The memory of one pass at a time: the tables of a request, and the state of processors for these tables. It is
  * created at its first use. A large arena is dropped after some time without use, because its pages stay resident while
- * it exists. It is dropped at once when it has become very large: a body of another kind writes to other pages, so the
- * memory would grow to the sum of what each kind needs.
+ * it exists; a small one is kept, because the code that was compiled for its objects is of no use for others. An arena
+ * is dropped at once when it has become very large: a body of another kind writes to other pages, so the memory would
+ * grow to the sum of what each kind needs.
  */
 import type { Processor } from '../component/processor.ts';
 import type { Steps } from '../pdata/steps.ts';
@@ -11,13 +12,14 @@ import { compileWire } from '../pdata/load-wasm.ts';
 import { TableUsage } from '../pdata/table-usage.ts';
 import { beginCollection, collectGarbage } from './collect-garbage.ts';
 
-/** The time without a pass after which an arena is dropped, unless it is kept. */
+/** The time without a pass after which a large arena is dropped. */
 const IDLE_MS = 20_000;
+/** A small arena. A request of 64 model calls with content needs 0.4 MiB. */
+const SMALL_BYTES = 8 * 1024 * 1024;
 /** The tables that are kept for the next request: those of 16 MiB of spans, but not of 16 MiB of escaped text. */
 const MAX_RESIDENT_BYTES = 60 * 1024 * 1024;
 
 export class Arena {
-  readonly #isKept: boolean;
   readonly #pauses: boolean;
   /** Compiled at the start: the files of the package may be replaced while the daemon runs. */
   readonly #module: WebAssembly.Module;
@@ -27,9 +29,8 @@ export class Arena {
   #prepared = new WeakSet<Processor>();
   #idle: NodeJS.Timeout | null = null;
 
-  /** `isKept`: never dropped. `pauses`: for bodies that take long to index and to encode. */
-  constructor({ isKept = false, pauses = false }: { readonly isKept?: boolean; readonly pauses?: boolean }) {
-    this.#isKept = isKept;
+  /** `pauses`: for bodies that take long to index and to encode. */
+  constructor({ pauses }: { readonly pauses: boolean }) {
     this.#pauses = pauses;
     this.#module = compileWire(pauses);
   }
@@ -49,7 +50,7 @@ export class Arena {
   }
 
   release(): void {
-    if (this.#isKept || this.#intake === null) return;
+    if (this.#intake === null) return;
     this.#usage.note(this.#intake.tables);
     if (this.#usage.bytes > MAX_RESIDENT_BYTES) {
       this.#drop();
@@ -58,7 +59,7 @@ export class Arena {
       setImmediate(collectGarbage);
       return;
     }
-    this.#idle ??= setTimeout(() => this.#dropIdle(), IDLE_MS).unref();
+    if (this.#usage.bytes > SMALL_BYTES) this.#idle ??= setTimeout(() => this.#dropIdle(), IDLE_MS).unref();
   }
 
   #dropIdle(): void {

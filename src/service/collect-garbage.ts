@@ -18,8 +18,8 @@ export function collectGarbage(): void {
 }
 
 /**
- * Begins a full collection in steps, which ends within some 100 ms if the process is idle, and keeps the compiled code.
- * The engine has no call for it. It begins one when a large buffer is allocated. Nothing is written to the buffer, so it
+ * Begins a full collection in steps, which ends within some 100 ms if the process is idle, and keeps compiled code. The
+ * engine has no call for it. It begins one when a large buffer is allocated. Nothing is written to the buffer, so it
  * takes no memory.
  */
 export function beginCollection(): void {

@@ -71,8 +71,8 @@ const MIB = 1024 * KIB;
  */
 function sizeClasses(): readonly SizeClass<Arena>[] {
   return [
-    { limitBytes: 64 * KIB, places: [new Arena({ isKept: true })] },
-    { limitBytes: MIB, places: [new Arena({}), new Arena({})] },
+    { limitBytes: 64 * KIB, places: [new Arena({ pauses: false })] },
+    { limitBytes: MIB, places: [new Arena({ pauses: false }), new Arena({ pauses: false })] },
     { limitBytes: Number.POSITIVE_INFINITY, isLong: true, places: [new Arena({ pauses: true })] },
   ];
 }

@@ -50,6 +50,22 @@ t.test(
   },
 );
 
+t.test('only large tables are dropped after some time without use', async (t) => {
+  const timers: (() => void)[] = [];
+  t.capture(globalThis, 'setTimeout', (callback: () => void) => {
+    timers.push(callback);
+    return { unref: () => undefined };
+  });
+  const arena = new Arena({ pauses: true });
+  const { intake } = pass(arena, smallSpans(1000));
+  t.equal(timers.length, 0);
+  t.ok(pass(arena, smallSpans(200_000)).intake === intake);
+  t.equal(timers.length, 1);
+  timers[0]?.();
+  t.ok(pass(arena, smallSpans(1000)).intake !== intake);
+  t.equal(timers.length, 1, 'the new tables are small');
+});
+
 t.test('rows that wait for the commit do not keep the tables in memory', async (t) => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;

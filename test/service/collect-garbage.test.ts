@@ -5,7 +5,7 @@ import t from 'tap';
 const MODULE = new URL('../../src/service/collect-garbage.js', import.meta.url).href;
 
 interface Found {
-  /** Of a function that makes an object, whose class has no other instance. */
+  /** Whether the code is kept: the function makes an object, whose class has no other instance. */
   readonly isCompiled: boolean;
   readonly residentMib: number;
 }
