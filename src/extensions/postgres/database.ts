@@ -182,6 +182,9 @@ export class Database implements PostgresDatabase {
       keepAlive: true,
       allowExitOnIdle: true,
       onConnect: async (client) => {
+        // The pool listens only while a client is idle. A reader holds one without a running statement between the parts
+        // of its rows.
+        client.on('error', () => undefined);
         if (lowers) await lowerPriority(client);
         await makeReady(client, settings.queryTimeoutMs);
       },

@@ -172,6 +172,42 @@ t.test('the reader', async (t) => {
     t.same(await reader.query('SELECT 1 AS one'), [{ one: 1 }]);
   });
 
+  t.test(
+    'a stream whose connection the server ends between two parts is unavailable, and the process continues',
+    async (t) => {
+      const reader = open({ applicationName: 'between-parts' });
+      const rows = reader.stream("SELECT repeat('x', 100000) AS text FROM generate_series(1, 1000)");
+      const parts = rows[Symbol.asyncIterator]();
+      t.notOk((await parts.next()).done);
+      const ended = await observer.query(
+        "SELECT pg_terminate_backend(pid, 60000) AS done FROM pg_stat_activity WHERE application_name = 'between-parts'",
+      );
+      t.same(ended.rows, [{ done: true }]);
+      const rest = async (): Promise<void> => {
+        while ((await parts.next()).done !== true);
+      };
+      t.equal(await reasonOf(rest()), 'unavailable');
+      t.same(await reader.query('SELECT 1 AS one'), [{ one: 1 }]);
+    },
+  );
+
+  t.test('a connection that the server ends while no statement runs does not end the process', async (t) => {
+    const pool = database.createPool({
+      size: 1,
+      applicationName: 'leased',
+      connectTimeoutMs: 10_000,
+      queryTimeoutMs: 10_000,
+    });
+    t.teardown(() => pool.end());
+    const client = await pool.connect();
+    const over = new Promise<void>((resolve) => client.once('end', resolve));
+    await observer.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'leased'");
+    await over;
+    await t.rejects(client.query('SELECT 1'));
+    client.release(true);
+    t.equal((await pool.query('SELECT 1 AS one')).rows[0].one, 1);
+  });
+
   t.test('an aborted stream ends', async (t) => {
     const reader = open();
     const leaving = new AbortController();
