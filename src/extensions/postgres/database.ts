@@ -182,8 +182,8 @@ export class Database implements PostgresDatabase {
       keepAlive: true,
       allowExitOnIdle: true,
       onConnect: async (client) => {
-        // The pool listens only while a client is idle. A reader holds one without a running statement between the parts
-        // of its rows.
+        // The pool listens only while a client is idle in it. A reader holds one without a running statement between
+        // the parts of its rows.
         client.on('error', () => undefined);
         if (lowers) await lowerPriority(client);
         await makeReady(client, settings.queryTimeoutMs);
