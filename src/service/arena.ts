@@ -52,14 +52,15 @@ export class Arena {
   release(): void {
     if (this.#intake === null) return;
     this.#usage.note(this.#intake.tables);
-    if (this.#usage.bytes > MAX_RESIDENT_BYTES) {
+    const { bytes } = this.#usage;
+    if (bytes > MAX_RESIDENT_BYTES) {
       this.#drop();
       // The pages of a memory are released when it is collected, which is not possible while the caller refers to it.
       // Otherwise those of the next memory would be added to them.
       setImmediate(collectGarbage);
       return;
     }
-    if (this.#usage.bytes > SMALL_BYTES) this.#idle ??= setTimeout(() => this.#dropIdle(), IDLE_MS).unref();
+    if (bytes > SMALL_BYTES) this.#idle ??= setTimeout(() => this.#dropIdle(), IDLE_MS).unref();
   }
 
   #dropIdle(): void {

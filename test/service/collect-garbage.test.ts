@@ -10,7 +10,7 @@ interface Found {
   readonly residentMib: number;
 }
 
-/** What is there after three calls, each of which is waited for. */
+/** What is left after three collections, each of which ends before the next begins. */
 function after(name: 'beginCollection' | 'collectGarbage'): Found {
   const script = `
     import { ${name} as collect } from ${JSON.stringify(MODULE)};
@@ -33,7 +33,7 @@ function after(name: 'beginCollection' | 'collectGarbage'): Found {
     new PerformanceObserver((list) => {
       if (!list.getEntries().some((entry) => entry.detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR)) return;
       if (++collections < 3) return setImmediate(again);
-      console.log(JSON.stringify({ isCompiled: isCompiled(),  residentMib: (most - resident) / 1048576 }));
+      console.log(JSON.stringify({ isCompiled: isCompiled(), residentMib: (most - resident) / 1048576 }));
       process.exit();
     }).observe({ entryTypes: ['gc'] });
     function again() {
