@@ -3,16 +3,27 @@
  * precedence.
  */
 import { readFile } from 'node:fs/promises';
-import { totalmem } from 'node:os';
+import { platform, totalmem } from 'node:os';
 import { join } from 'node:path';
 import type { ServerFolder } from './server-folder.ts';
 import type { HostProcess } from './host-process.ts';
 
 /**
+ * A backend that has written this much asks the kernel to begin writing it to the disk. With PostgreSQL's default, 0,
+ * the kernel collects hundreds of MiB under load, and all commits wait while a checkpoint syncs them at once. Linux only:
+ * elsewhere the request is slow or has no effect. `bench/server-settings.js` compares values.
+ */
+const FLUSH_SETTINGS: Readonly<Record<string, string>> = platform() === 'linux' ? { backend_flush_after: '512kB' } : {};
+
+/**
  * A worker uses at most seven connections, the primary five. 150 connections cost 8 MB more shared memory than the
  * earlier 50.
  */
-export const DEFAULT_SETTINGS: Readonly<Record<string, string>> = { shared_buffers: '128MB', max_connections: '150' };
+export const DEFAULT_SETTINGS: Readonly<Record<string, string>> = {
+  shared_buffers: '128MB',
+  max_connections: '150',
+  ...FLUSH_SETTINGS,
+};
 const FORMER_MAX_CONNECTIONS = '50';
 /** Below this limit the server gets smaller buffers: some 210 MiB under load instead of 310. */
 const LITTLE_MEMORY_BYTES = 1 << 30;
@@ -29,6 +40,7 @@ export async function launchSettings(
   const set = await readSettings(serverFolder.cluster);
   const memory = host.constrainedMemory?.() || Number.POSITIVE_INFINITY;
   const settings: Record<string, string> = {};
+  for (const [name, value] of Object.entries(FLUSH_SETTINGS)) if (!set.has(name)) settings[name] = value;
   if (set.get('max_connections') === FORMER_MAX_CONNECTIONS)
     settings['max_connections'] = DEFAULT_SETTINGS['max_connections'] ?? '';
   if (Math.min(memory, totalmem()) >= LITTLE_MEMORY_BYTES) return settings;
