@@ -5,7 +5,7 @@ import { gfmTableFromMarkdown } from 'mdast-util-gfm-table';
 import { gfmTable } from 'micromark-extension-gfm-table';
 import type { ComponentChildren, JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import { safeUrl } from '../text/visible.ts';
+import { safeUrl } from '../text/safe-url.ts';
 
 const DEEPEST = 60;
 

@@ -21,17 +21,6 @@ function codeOf(letter: string): string {
   return `‹U+${code.toString(16).toUpperCase().padStart(4, '0')}›`;
 }
 
-/** The address when it is one of the web, else null. */
-export function safeUrl(text: string): string | null {
-  let url: URL;
-  try {
-    url = new URL(text);
-  } catch {
-    return null;
-  }
-  return url.protocol === 'http:' || url.protocol === 'https:' ? url.href : null;
-}
-
 /** The name of a downloaded file, made of ids only. */
 export const fileName = (text: string): string =>
   text
