@@ -2,6 +2,7 @@
  * Patterns of attribute names. `{i}`, `{j}` match a decimal index, `{k}` any non-empty text, `*` any text. A key is
  * matched once, so the code is simple; the literal prefix rejects nearly everything.
  */
+import { literalPattern } from '../../pdata/literal-pattern.ts';
 
 /** No sender has larger indexes. */
 const MAX_INDEX_DIGITS = 6;
@@ -40,5 +41,5 @@ function expressionOf(part: string): string {
   if (part === '*') return '.*';
   if (part === '{k}') return '.+';
   if (part === '{i}' || part === '{j}') return `(\\d{1,${MAX_INDEX_DIGITS}})`;
-  return part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  return literalPattern(part);
 }

@@ -3,6 +3,7 @@ import { lstatSync, type Stats } from 'node:fs';
 import * as nodeFiles from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import type { Logger } from '../../component/logger.ts';
+import { literalPattern } from '../../pdata/literal-pattern.ts';
 
 /** The file operations of the exporter. Tests replace them to inject failures. */
 export type FileSystem = Pick<typeof nodeFiles, 'mkdir' | 'open' | 'readdir' | 'rename' | 'stat' | 'unlink'> & {
@@ -66,7 +67,7 @@ export class RotatedFiles {
 
   /** Oldest first. Only names that rotation gives; other files in the folder are not touched. */
   async #list(): Promise<readonly string[]> {
-    const [stem, extension] = [escapeRegExp(this.#stem), escapeRegExp(this.#extension)];
+    const [stem, extension] = [literalPattern(this.#stem), literalPattern(this.#extension)];
     const form = new RegExp(`^${stem}-(\\d{4}-\\d\\d-\\d\\dT[\\d-]+\\.\\d{3})(?:\\.(\\d+))?${extension}$`);
     return (await this.#files.readdir(this.#folder))
       .flatMap((name) => {
@@ -85,8 +86,4 @@ export async function exists(files: FileSystem, path: string): Promise<boolean> 
     () => true,
     () => false,
   );
-}
-
-function escapeRegExp(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }

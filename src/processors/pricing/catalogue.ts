@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { literalPattern } from '../../pdata/literal-pattern.ts';
 import { Card, type Origin } from './card.ts';
 import { draftCard, type RawMatch, type RawModel, type RawProvider } from './catalogue-data.ts';
 import { versionIn } from './model-name.ts';
@@ -226,7 +227,7 @@ function signOf(match: RawMatch): Sign {
 /** Matches any of some literals. */
 function anyOf(literals: readonly string[]): RegExp {
   if (literals.length === 0) return /(?!)/;
-  return new RegExp(literals.map((literal) => literal.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')).join('|'));
+  return new RegExp(literals.map(literalPattern).join('|'));
 }
 
 /** Whether any pattern without a literal may match. */

@@ -5,6 +5,7 @@
  */
 import type { Dialect } from '../../dialects/dialect.ts';
 import { KeyIndex } from '../../dialects/lookup/key-index.ts';
+import { literalPattern } from '../../pdata/literal-pattern.ts';
 
 /** A sign of a dialect: the presence of an attribute (null), or one value of it. */
 interface Sign {
@@ -89,6 +90,6 @@ function match(patterns: readonly { readonly pattern: RegExp; readonly bit: numb
 
 /** The expression of a name in which `*` matches any text. */
 export function wildcard(pattern: string): RegExp {
-  const parts = pattern.split('*').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  const parts = pattern.split('*').map(literalPattern);
   return new RegExp(`^${parts.join('.*')}$`, 's');
 }

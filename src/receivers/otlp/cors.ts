@@ -3,6 +3,7 @@
  * origin. API keys are sent in a header and never in cookies, so credentials in the sense of CORS are never allowed.
  */
 import type { IncomingMessage } from 'node:http';
+import { literalPattern } from '../../pdata/literal-pattern.ts';
 
 export interface CorsOptions {
   readonly allowed_origins: readonly string[];
@@ -119,6 +120,6 @@ export class Cors {
 }
 
 function patternOf(origin: string): RegExp {
-  const parts = origin.split(ANY).map((part) => part.replace(/[.+?^${}()|[\]\\]/gu, '\\$&'));
+  const parts = origin.split(ANY).map(literalPattern);
   return new RegExp(`^${parts.join(WILDCARD)}$`, 'iu');
 }

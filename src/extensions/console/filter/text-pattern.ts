@@ -2,6 +2,7 @@
  * A text is found as it is read, also within JSON, where writers escape what they like: Python every letter beyond
  * ASCII, Go the signs of HTML, and JSON in a string of JSON has each escape doubled.
  */
+import { literalPattern } from '../../../pdata/literal-pattern.ts';
 
 /** Longer texts are searched as they are: their expression would be too complex for PostgreSQL. */
 const MAX_PATTERN_TEXT = 1024;
@@ -48,7 +49,7 @@ function backslashes(count: number, before: Before): string {
 const LEADS: Readonly<Record<Before, string>> = { nothing: '\\\\', backslashes: '', other: '\\\\+' };
 
 function spellings(token: string, before: Before): string {
-  if (PLAIN_TEXT.test(token)) return literal(token);
+  if (PLAIN_TEXT.test(token)) return literalPattern(token);
   const lead = LEADS[before];
   const letter = LETTERS.get(token);
   const short = letter === undefined ? [] : [`${lead}${letter}`];
@@ -57,10 +58,8 @@ function spellings(token: string, before: Before): string {
     Array.from({ length: each.length }, (_, at) => `${at === 0 ? lead : '\\\\+'}${unitOf(each, at)}`).join(''),
   );
   // A quote and a slash may have a backslash before them.
-  return `(?:${before === 'other' ? '\\\\*' : ''}${literal(token)}|${[...short, ...escapes].join('|')})`;
+  return `(?:${before === 'other' ? '\\\\*' : ''}${literalPattern(token)}|${[...short, ...escapes].join('|')})`;
 }
-
-const literal = (character: string): string => character.replace(/[$()*+./?[\\\]^{|}]/u, '\\$&');
 
 /** A code unit as JSON escapes it, after the backslash. */
 const unitOf = (text: string, at: number): string => `u${text.charCodeAt(at).toString(16).padStart(4, '0')}`;

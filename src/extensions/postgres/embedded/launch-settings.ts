@@ -10,8 +10,8 @@ import type { HostProcess } from './host-process.ts';
 
 /**
  * A backend that has written this much asks the kernel to begin writing it to the disk. With PostgreSQL's default, 0,
- * the kernel collects hundreds of MiB under load, and all commits wait while a checkpoint syncs them at once. Linux only:
- * elsewhere the request is slow or has no effect. `bench/server-settings.js` compares values.
+ * the kernel collects hundreds of MiB under load, and all commits wait while a checkpoint syncs them at once. Linux
+ * only: elsewhere the request is slow or has no effect. `bench/server-settings.js` compares values.
  */
 const FLUSH_SETTINGS: Readonly<Record<string, string>> = platform() === 'linux' ? { backend_flush_after: '512kB' } : {};
 
