@@ -1,8 +1,8 @@
 /**
  * `sluice archive` of many spans while ingest continues, on one embedded server: rows a second, peak memory of its
  * process (Linux), bytes of a span before and after, and the acknowledgement times beside it. The target is a ratio of
- * the 99th of a hundred of at most 1.3. Two controls: a plain client that commits one row at a time, and rounds beside a
- * loop that only computes, with the priority of the archive: what any other work on the same cores costs.
+ * the 99th of a hundred of at most 1.3. Two controls: a plain client that commits one row at a time, and rounds beside
+ * a loop that only computes, with the priority of the archive: what any other work on the same cores costs.
  *
  * One span of ten is a model call, as many as given by `--spans` in all. 51,200 different ones of each kind are sent to
  * the daemon and then copied in the database into days that have ended: two of model calls, four of small spans. With
@@ -10,8 +10,8 @@
  *
  *   node dist/bench/archive.js [--spans 10000000] [--memory 1GiB] [--rounds 6] [--seconds 10] [--share 0.3] [--wait]
  *
- * `--rounds` are measured before and after the archive, and beside the loop. `--share` is the part of the peak that is sent. With `--wait`
- * the measurement begins after a line of the standard input, when the rows are there.
+ * `--rounds` are measured before and after the archive, and beside the loop. `--share` is the part of the peak that is
+ * sent. With `--wait` the measurement begins after a line of the standard input, when the rows are there.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,7 +1,7 @@
 /**
- * Acknowledgement times with several values of a setting of the embedded server, in turn on one daemon, at a part of its
- * peak. Each value is set with a reload and has a warm-up. Every second round has the opposite order. The setting must be
- * one that a reload changes.
+ * Acknowledgement times with several values of a setting of the embedded server, in turn on one daemon, at a part of
+ * its peak. Each value is set with a reload and has a warm-up. Every second round has the opposite order. The setting
+ * must be one that a reload changes.
  *
  *   node dist/bench/server-settings.js --setting backend_flush_after=0,512kB
  *     [--rounds 6] [--seconds 28] [--share 0.5] [--kind mix|model-calls|small-spans]
