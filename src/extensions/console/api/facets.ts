@@ -46,8 +46,9 @@ export const listFacets = readRoute(`${PROJECT}/facets`, async (context) => {
   const key = JSON.stringify(['facets', ...fields, ...question]);
   const kept = recent.find(key, context.now());
   if (kept !== null) return jsonText(withCompleteness(kept, completeness));
-  const text = await countValues(context, fields);
-  recent.keep(key, text, context.now());
+  const { text, complete } = await countValues(context, fields);
+  // Few spans are counted again: the first spans of a project would otherwise have no facets for seconds.
+  if (!complete) recent.keep(key, text, context.now());
   return jsonText(withCompleteness(text, completeness));
 });
 
@@ -57,8 +58,15 @@ function fieldsOf({ query }: RequestContext): readonly string[] {
   throw new ConsoleError('request_invalid', { message: `\`fields\` takes: ${Object.keys(COLUMNS).join(', ')}.` });
 }
 
+interface Counts {
+  /** The answer as JSON. */
+  readonly text: string;
+  /** Whether all spans of the range were counted. */
+  readonly complete: boolean;
+}
+
 /** Conditions on sums of a trace are left out: counts are of spans. */
-async function countValues(context: RequestContext, fields: readonly string[]): Promise<string> {
+async function countValues(context: RequestContext, fields: readonly string[]): Promise<Counts> {
   const { project, reader } = context;
   const parameters = new Parameters();
   const { trace, row, isHeavy } = conditionsOf(context, 'span', parameters);
@@ -81,9 +89,11 @@ async function countValues(context: RequestContext, fields: readonly string[]): 
   ), seen AS MATERIALIZED (
     SELECT ${columns}, ${allOf([...row, ...trace])} AS matches
     FROM newest s CROSS JOIN LATERAL (SELECT s.trace_id, s.environment) t
-  ), matching AS NOT MATERIALIZED (SELECT * FROM seen WHERE matches)
-  SELECT json_build_object('examined', (SELECT count(*) FROM seen), 'complete', (SELECT count(*) FROM seen) < ${place(sample)}::int4,
-    'fields', json_build_object(${counts.join(', ')}))::text AS facets`;
+  ), matching AS NOT MATERIALIZED (SELECT * FROM seen WHERE matches),
+  size AS MATERIALIZED (SELECT count(*) AS examined, count(*) < ${place(sample)}::int4 AS complete FROM seen)
+  SELECT complete, json_build_object('examined', examined, 'complete', complete,
+    'fields', json_build_object(${counts.join(', ')}))::text AS facets
+  FROM size`;
   const [found] = await reader.query(text, parameters.values);
-  return String(found?.['facets']);
+  return { text: String(found?.['facets']), complete: found?.['complete'] === true };
 }

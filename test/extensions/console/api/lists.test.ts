@@ -166,6 +166,29 @@ t.test('facets', async (t) => {
   t.equal((await reading.refusal(listFacets, { query: { fields: 'hash' } }))?.code, 'request_invalid');
 });
 
+t.test('facets include a span that was stored after they were asked for', async (t) => {
+  const asking = { project: 'fresh', query: { fields: 'service' } };
+  const first = await reading.ask(listFacets, asking);
+  t.same([first.examined, first.fields.service], [0, []]);
+  await store(reading, [spanRow({ project: 'fresh', trace: 699_999, service_name: 'web' })]);
+  const second = await reading.ask(listFacets, asking);
+  t.same([second.examined, second.fields.service], [1, [{ value: 'web', count: 1 }]]);
+});
+
+t.test('facets of more spans than are counted are cached', async (t) => {
+  const project = 'large';
+  const most = 2000;
+  await store(
+    reading,
+    Array.from({ length: most }, (_, at) => spanRow({ project, trace: 700_000 + at, service_name: 'web' })),
+  );
+  const asking = { project, query: { fields: 'service', q: 'text:work' } };
+  const first = await reading.ask(listFacets, asking);
+  t.same([first.examined, first.complete, first.fields.service], [most, false, [{ value: 'web', count: most }]]);
+  await store(reading, [spanRow({ project, trace: 700_000 + most, at: 1, service_name: 'api' })]);
+  t.same(await reading.ask(listFacets, asking), first);
+});
+
 t.test('conversations in pages of any size, each once, by their newest trace', async (t) => {
   for (const limit of [1, 2, 10]) {
     const rows: ConversationRow[] = [];
