@@ -23,12 +23,13 @@ import { FreshRequests, type Requests } from '../src/cli/bench/requests.ts';
 import { makeTraceRequest } from '../src/cli/bench/trace-request.ts';
 import type { SessionLimits } from '../src/component/capabilities/postgres.ts';
 import { Database } from '../src/extensions/postgres/database.ts';
-import { findRunning } from '../src/extensions/postgres/embedded/find-running.ts';
 import { TABLE_COLUMNS } from '../src/pdata/columns.ts';
 import { DirectCommits } from '../test/support/direct-commits.ts';
+import { databaseIn } from '../test/support/daemon-database.ts';
 import { readArguments } from './arguments.ts';
 import { type Daemon, KEY, PROJECT, startDaemon } from './daemon.ts';
 import { runCommand } from './measured-command.ts';
+import { assertStored } from './stored-outcomes.ts';
 import { printHead, printRow } from './table.ts';
 
 const DAY_MS = 86_400_000;
@@ -41,7 +42,6 @@ const DIFFERENT_REQUESTS = 800;
 const COPIES_AT_ONCE = 2;
 /** The interval of the plain commits. */
 const COMMIT_EVERY_MS = 25;
-const SILENT = { info: () => undefined, warn: () => undefined };
 const LIMITS: SessionLimits = { statementTimeoutMs: 3_600_000, lockTimeoutMs: 600_000 };
 
 interface Kind {
@@ -99,8 +99,7 @@ async function sendDifferent(client: Client, kind: string): Promise<void> {
   const bodies = Array.from({ length: DIFFERENT_REQUESTS }, (_, at) => makeTraceRequest(shape, `${kind} ${at}`).bytes);
   const requests = new OneByOne(bodies);
   const outcomes = await client.closedLoop(requests, CONNECTIONS, () => requests.isEmpty);
-  const failed = outcomes.find(({ status }) => status !== 200);
-  if (failed !== undefined) throw new Error(`status ${failed.status}`);
+  assertStored(outcomes);
 }
 
 const midnightOf = (daysAgo: number): number => (Math.floor(Date.now() / DAY_MS) - daysAgo) * DAY_MS;
@@ -162,8 +161,7 @@ interface Round {
 async function round({ client, direct, requests, ...rate }: Load): Promise<Round> {
   direct.clear();
   const outcomes = await client.atRate(requests, rate);
-  const failed = outcomes.find(({ status }) => status !== 200);
-  if (failed !== undefined) throw new Error(`status ${failed.status}`);
+  assertStored(outcomes);
   return { answers: outcomes.map(({ ms }) => ms), commits: [...direct.times] };
 }
 
@@ -227,9 +225,7 @@ async function main(): Promise<void> {
   const database = new Database();
   const direct = await DirectCommits.open(resolve(daemon.folder, 'data'), COMMIT_EVERY_MS);
   try {
-    const address = await findRunning({ dataDir: resolve(daemon.folder, 'data'), host: process, log: SILENT });
-    if (address === undefined) throw new Error('the embedded server does not run');
-    database.use(address);
+    database.use(await databaseIn(resolve(daemon.folder, 'data')));
     for (const { name } of KINDS) await sendDifferent(client, name);
     await copyRows(database, Number(values.spans));
     if (values.wait) {

@@ -17,6 +17,7 @@ import { readArguments } from './arguments.ts';
 import { makeCorpus } from './corpus.ts';
 import { KEY, openConsole, PROJECT, startDaemon } from './daemon.ts';
 import { identified } from './requests.ts';
+import { assertStored } from './stored-outcomes.ts';
 import { printHead, printRow } from './table.ts';
 
 const CONNECTIONS = 16;
@@ -68,8 +69,7 @@ async function round({ client, direct, requests, base, ...rate }: Load, readers:
   await clearing;
   const commits = [...direct.times];
   const answers = (await Promise.all(reading)).reduce((sum, each) => sum + each, 0);
-  const failed = outcomes.find(({ status }) => status !== 200);
-  if (failed !== undefined) throw new Error(`status ${failed.status}`);
+  assertStored(outcomes);
   return { times: outcomes.filter(({ due }) => due >= counts).map(({ ms }) => ms), commits, answers };
 }
 

@@ -24,6 +24,7 @@ import { readArguments, refuseArguments } from './arguments.ts';
 import { makeCorpus } from './corpus.ts';
 import { KEY, SMALL_FILES, startDaemon } from './daemon.ts';
 import { identified } from './requests.ts';
+import { assertStored } from './stored-outcomes.ts';
 import { printHead, printRow } from './table.ts';
 
 /** The probability beyond each side of the interval. */
@@ -86,8 +87,7 @@ async function turn(side: Side, requests: Requests, count: number): Promise<numb
   let begun = 0;
   const before = await side.cpuSeconds();
   const outcomes = await side.client.closedLoop(requests, CONNECTIONS, () => begun++ >= count);
-  const failed = outcomes.find(({ status }) => status !== 200);
-  if (failed !== undefined) throw new Error(`status ${failed.status} while measuring`);
+  assertStored(outcomes);
   return (await side.cpuSeconds()) - before;
 }
 

@@ -12,9 +12,10 @@ import { grouped, quantile } from '../src/cli/bench/figures.ts';
 import { FreshRequests } from '../src/cli/bench/requests.ts';
 import { makeTraceRequest } from '../src/cli/bench/trace-request.ts';
 import { Database } from '../src/extensions/postgres/database.ts';
-import { findRunning } from '../src/extensions/postgres/embedded/find-running.ts';
+import { databaseIn } from '../test/support/daemon-database.ts';
 import { readArguments } from './arguments.ts';
 import { KEY, startDaemon } from './daemon.ts';
+import { assertStored } from './stored-outcomes.ts';
 import { printHead, printRow } from './table.ts';
 
 const CONNECTIONS = 16;
@@ -24,7 +25,6 @@ const WARM_UP_MS = 12_000;
 const PEAK_MS = 4000;
 /** The warm-up of each value. */
 const LEAD_MS = 3000;
-const SILENT = { info: () => undefined, warn: () => undefined };
 
 /** Milliseconds, by value of the setting: one list for each round. */
 type Times = ReadonlyMap<string, number[][]>;
@@ -37,8 +37,7 @@ interface Load {
 
 async function timesOf({ client, requests, perSecond }: Load, milliseconds: number): Promise<number[]> {
   const outcomes = await client.atRate(requests, { perSecond, milliseconds });
-  const failed = outcomes.find(({ status }) => status !== 200);
-  if (failed !== undefined) throw new Error(`status ${failed.status}`);
+  assertStored(outcomes);
   return outcomes.map(({ ms }) => ms);
 }
 
@@ -68,9 +67,7 @@ async function main(): Promise<void> {
   const client = new Client(daemon.url, KEY);
   const database = new Database();
   try {
-    const address = await findRunning({ dataDir: resolve(daemon.folder, 'data'), host: process, log: SILENT });
-    if (address === undefined) throw new Error('the embedded server does not run');
-    database.use(address);
+    database.use(await databaseIn(resolve(daemon.folder, 'data')));
     const shape = { spans: SPANS_OF_REQUEST, kind: values.kind, environment: 'bench', nowMs: Date.now() };
     const requests = new FreshRequests(
       Array.from({ length: DIFFERENT_REQUESTS }, (_, at) => makeTraceRequest(shape, `request ${at}`)),

@@ -24,6 +24,7 @@ import { inFolder, provide } from './side-by-side/contenders.ts';
 import { pinClient } from './side-by-side/server-process.ts';
 import { startPhoenix } from './side-by-side/phoenix.ts';
 import { canBeUnsynced, startSluiceOverFile, startSluiceOverPostgres } from './side-by-side/sluice.ts';
+import { assertStored } from './stored-outcomes.ts';
 import { printHead, printRow } from './table.ts';
 
 /** Seconds of the server's processor time, in which a runtime compiles the code. */
@@ -82,8 +83,7 @@ function loads(): readonly Load[] {
 async function run(load: Load, send: () => Promise<readonly Outcome[]>): Promise<Run> {
   const started = performance.now();
   const outcomes = await send();
-  const refused = outcomes.find(({ status }) => status !== 200);
-  if (refused !== undefined) throw new Error(`status ${refused.status} while measuring`);
+  assertStored(outcomes);
   return {
     spans: outcomes.length * load.spans,
     seconds: (performance.now() - started) / 1000,

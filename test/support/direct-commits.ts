@@ -4,9 +4,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { findRunning } from '../../src/extensions/postgres/embedded/find-running.ts';
+import { databaseIn } from './daemon-database.ts';
 
-const QUIET = { info: () => undefined, warn: () => undefined };
 /** About the row of a small span. */
 const ROW_BYTES = 300;
 const CONNECTIONS = 4;
@@ -25,8 +24,7 @@ export class DirectCommits {
   }
 
   static async open(dataFolder: string, intervalMs: number): Promise<DirectCommits> {
-    const address = await findRunning({ dataDir: dataFolder, host: process, log: QUIET });
-    const pool = new pg.Pool({ ...address, max: CONNECTIONS });
+    const pool = new pg.Pool({ ...(await databaseIn(dataFolder)), max: CONNECTIONS });
     await pool.query('CREATE TABLE public.direct_commits (id bytea PRIMARY KEY, content bytea NOT NULL)');
     return new DirectCommits(pool, intervalMs);
   }
