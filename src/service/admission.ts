@@ -5,9 +5,8 @@
  * evenly. A waiting request has been read and is limited by the receivers' byte budget; its waiting time is limited
  * here.
  */
-import { Rejection } from '../errors.ts';
 import type { Steps } from '../pdata/steps.ts';
-import { ExpectedWait } from './expected-wait.ts';
+import { ALWAYS_ADMITTED, ExpectedWait } from './expected-wait.ts';
 import { FairQueue, type Flow, type VirtualClock } from './fair-queue.ts';
 import { MAX_POLLS_MS, PollCycle } from './poll-cycle.ts';
 
@@ -23,17 +22,11 @@ const LONG_SLICE_MS = 1;
  * largest bodies do not.
  */
 const OVERRUN_MS = 3;
-/** A request that would wait longer is refused, with Retry-After of a second. */
-const MAX_WAIT_MS = 1000;
 /**
  * Under load, passes get at least this part of the time that the polls took, whatever the number of requests refused
  * there.
  */
 const PASSES_PART = 1 / 3;
-/**
- * A project with fewer requests than this is never refused for the time they take; with fewer in all there is no load.
- */
-const ALWAYS_ADMITTED = 16;
 
 /** Passes of one range of body sizes. */
 export interface SizeClass<Place> {
@@ -89,7 +82,7 @@ export class AdmissionControl<Place> {
   readonly #now: () => number;
   readonly #afterPoll: (callback: () => void) => void;
   readonly #queues: readonly SizeQueue<Place>[];
-  readonly #wait = new ExpectedWait();
+  readonly #wait = new ExpectedWait('pass');
   readonly #polls: PollCycle;
   /** Passes that have not ended, and those of them that have not begun. */
   #open = 0;
@@ -127,10 +120,7 @@ export class AdmissionControl<Place> {
   /** Throws `overloaded` when a request of the project would wait too long. */
   admit(project: string): void {
     this.#polls.noteArrival();
-    const requests = this.#wait.requests(project);
-    if (requests < ALWAYS_ADMITTED) return;
-    if (this.expectedWaitMs(project) > MAX_WAIT_MS)
-      throw new Rejection('overloaded', { hint: `${requests} requests of the project wait for their pass` });
+    this.#wait.requireShort(project);
   }
 
   /**

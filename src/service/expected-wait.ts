@@ -1,16 +1,24 @@
 /**
- * Estimates how long a project would wait for a pass that it requests now. Projects share the time evenly, so the work
- * of another project counts only up to the amount of the project's own work.
+ * Estimates how long a project would wait for a pass or a commit that it requests now, and refuses its requests when
+ * that is too long. Projects share the time evenly, so the work of another project counts only up to the amount of the
+ * project's own work.
  */
+import { Rejection } from '../errors.ts';
 
 /** The fixed cost of a request, in bytes. */
 const REQUEST_BYTES = 4096;
-/** The weight of a pass relative to the pass after it, in the averages. */
+/** The weight of a request relative to the request after it, in the averages. */
 const DECAY = 0.97;
+/** A request that would wait longer is refused, with Retry-After of a second. */
+const MAX_WAIT_MS = 1000;
+/**
+ * A project with fewer requests than this is never refused for the time they take; with fewer in all there is no load.
+ */
+export const ALWAYS_ADMITTED = 16;
 /** The limit of idle projects whose speed is remembered. */
 const MAX_IDLE_PROJECTS = 1024;
 
-/** Weighted sums of milliseconds and bytes of past passes; the latest has the highest weight. */
+/** Weighted sums of milliseconds and bytes of past requests; the latest has the highest weight. */
 class Speed {
   #ms = 0;
   #bytes = 0;
@@ -20,7 +28,7 @@ class Speed {
     this.#bytes = this.#bytes * DECAY + bytes;
   }
 
-  /** Null before the first pass. */
+  /** Null before the first request. */
   get msPerByte(): number | null {
     return this.#bytes === 0 ? null : this.#ms / this.#bytes;
   }
@@ -37,9 +45,22 @@ export class ExpectedWait {
   readonly #loads = new Map<string, Load>();
   #busy = 0;
   readonly #speed = new Speed();
+  /** What the requests wait for, for the hint of a refusal. */
+  readonly #end: string;
   /** The time of passes with the polls between them, and without. */
   #elapsedMs = 0;
   #passMs = 0;
+
+  constructor(end: string) {
+    this.#end = end;
+  }
+
+  /** Throws `overloaded` when a request of the project would wait too long. */
+  requireShort(project: string): void {
+    const requests = this.requests(project);
+    if (requests < ALWAYS_ADMITTED || this.of(project) <= MAX_WAIT_MS) return;
+    throw new Rejection('overloaded', { hint: `${requests} requests of the project wait for their ${this.#end}` });
+  }
 
   /** The number of requests of a project that wait or are in progress. */
   requests(project: string): number {
@@ -57,7 +78,7 @@ export class ExpectedWait {
     load.bytes += bytes + REQUEST_BYTES;
   }
 
-  /** An added request has ended; its pass took `ms`. */
+  /** An added request has ended; it took `ms`. */
   remove(project: string, bytes: number, ms: number): void {
     const load = this.#loads.get(project);
     if (load === undefined) return;
