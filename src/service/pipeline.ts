@@ -94,8 +94,9 @@ export class SignalPipeline implements Pipeline {
         const waiting = processor.admit?.(request, context);
         if (waiting !== undefined) await waiting;
       }
-      this.#parts.groupCommit.admit();
-      this.#parts.admission.admit(context.projectName ?? '');
+      const project = context.projectName ?? '';
+      this.#parts.admission.admit(project);
+      this.#parts.groupCommit.admit(project);
     } catch (error) {
       this.#end();
       if (error instanceof Rejection) error.sender ??= context.sender;

@@ -20,6 +20,7 @@ import type { Acceptance } from '../../component/receiver.ts';
 import { Rejection } from '../../errors.ts';
 import { PollEnd } from '../poll-end.ts';
 import type { RequestTrace } from '../telemetry/own-traces.ts';
+import { CommitWait } from './commit-wait.ts';
 import { BlockingClaims, FailedRequests } from './heavy.ts';
 import {
   type Choice,
@@ -83,6 +84,7 @@ export class GroupCommit {
   #runningHeavy = 0;
   #lastSmallMs = Number.NEGATIVE_INFINITY;
   readonly #writes = new ExporterWrites();
+  readonly #wait: CommitWait;
   #closed = false;
 
   /** `pollEnd`: shared with the passes of the process. `now`: a monotonic clock in milliseconds. */
@@ -97,6 +99,7 @@ export class GroupCommit {
     this.#pollEnd = pollEnd;
     this.#now = now;
     this.#failed = new FailedRequests(now);
+    this.#wait = new CommitWait(now);
     this.#groupSize = meter.histogram('sluice_group_requests', 'Requests settled by one commit.', GROUP_SIZE_BOUNDS);
     this.#commitSeconds = meter.histogram(
       'sluice_commit_seconds',
@@ -109,10 +112,14 @@ export class GroupCommit {
     meter.gauge('sluice_requests_waiting', 'Requests waiting for the next commit.', waiting);
   }
 
-  /** Throws `ingestion_failed` while the database is known to be unavailable. */
-  admit(): void {
+  /**
+   * Throws `ingestion_failed` while the database is known to be unavailable, and `overloaded` when a request of the
+   * project would wait too long for its commit.
+   */
+  admit(project: string): void {
     if (this.#ledger.isUnavailable?.() === true)
       throw new Rejection('ingestion_failed', { cause: 'the database is unavailable' });
+    this.#wait.admit(project);
   }
 
   /** Resolves when the request's rows are durable. Rejects with a `Rejection`. Releases the rows in both cases. */
@@ -146,6 +153,7 @@ export class GroupCommit {
       const waiting = { claim, encoded, bytes, isPlaced, trace, settle };
       const sizeClass = this.#classOf(waiting);
       if (sizeClass === this.#small) this.#lastSmallMs = this.#now();
+      this.#wait.add(waiting);
       (heavy ? this.#waitingHeavy : sizeClass.waiting).push(waiting);
       this.#startRuns();
     });
@@ -285,7 +293,9 @@ export class GroupCommit {
 
   async #settleGroup(group: readonly Waiting[]): Promise<readonly Decision[]> {
     const started = performance.now();
+    this.#wait.beginGroup();
     const decisions = await this.#decide(group);
+    this.#wait.endGroup(group.filter((_, index) => decisions[index]?.kind !== 'deferred'));
     this.#groupSize.record(group.length);
     this.#commitSeconds.record((performance.now() - started) / 1000);
     const deferred: Waiting[] = [];

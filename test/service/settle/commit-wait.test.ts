@@ -1,0 +1,223 @@
+// Which requests are refused because those before them wait long for their commit, with a simulated clock.
+import fc from 'fast-check';
+import t from 'tap';
+import type { Ledger } from '../../../src/component/capabilities/ledger.ts';
+import { Rejection } from '../../../src/errors.ts';
+import { GroupCommit } from '../../../src/service/settle/group-commit.ts';
+import { Registry } from '../../../src/service/telemetry/registry.ts';
+import { NO_TRACES } from '../../support/claimed-traces.ts';
+import { QUIET } from '../../support/quiet-logger.ts';
+
+const ROW_BYTES = 100_000;
+/** Larger than a group. */
+const HEAVY_BYTES = 10_000_000;
+
+type Settled = 'stored' | 'deferred';
+
+/** A ledger whose groups end when the test says so. Only groups of several projects are deferred. */
+class Groups implements Ledger {
+  readonly concurrentHeavyRequests = 1;
+  readonly #open: { readonly size: number; end(decision: Settled): void }[] = [];
+
+  readonly concurrentGroups: number;
+
+  constructor(concurrentGroups: number) {
+    this.concurrentGroups = concurrentGroups;
+  }
+
+  settle(group: Parameters<Ledger['settle']>[0]): Promise<Awaited<ReturnType<Ledger['settle']>>> {
+    return new Promise((resolve) => {
+      const canDefer = new Set(group.map(({ project }) => project.name)).size > 1;
+      const end = (kind: Settled): void =>
+        resolve(group.map(() => (kind === 'deferred' && canDefer ? { kind } : { kind: 'stored', quota: null })));
+      this.#open.push({ size: group.length, end });
+    });
+  }
+
+  get open(): number {
+    return this.#open.length;
+  }
+
+  end(decision: Settled = 'stored'): number {
+    const group = this.#open.shift();
+    group?.end(decision);
+    return group?.size ?? 0;
+  }
+}
+
+class Requests {
+  ms = 0;
+  readonly ledger: Groups;
+  readonly commit: GroupCommit;
+  readonly outcomes: Promise<unknown>[] = [];
+  #count = 0;
+  #settled = 0;
+
+  constructor(concurrentGroups = 1) {
+    this.ledger = new Groups(concurrentGroups);
+    this.commit = new GroupCommit(this.ledger, QUIET, new Registry(), { now: () => this.ms });
+  }
+
+  arrive(count: number, { project = 'demo', bytes = ROW_BYTES } = {}): void {
+    for (let index = 0; index < count; index++)
+      this.outcomes.push(this.#settle(project, bytes).finally(() => this.#settled++));
+  }
+
+  /** Whether a request of the project is admitted now. */
+  isAdmitted(project = 'demo'): boolean {
+    try {
+      this.commit.admit(project);
+      return true;
+    } catch (error) {
+      if (error instanceof Rejection && error.code === 'overloaded') return false;
+      throw error;
+    }
+  }
+
+  /** Ends the oldest group after this time. */
+  async end(ms: number, decision?: Settled): Promise<number> {
+    await this.begun();
+    this.ms += ms;
+    const size = this.ledger.end(decision);
+    await this.begun();
+    return size;
+  }
+
+  async begun(): Promise<void> {
+    for (let poll = 0; poll < 3; poll++) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  async endAll(ms: number): Promise<void> {
+    while (this.#settled < this.#count) await this.end(ms);
+    await Promise.all(this.outcomes);
+  }
+
+  #settle(name: string, bytes: number): Promise<unknown> {
+    const rows = { signal: 'traces' as const, count: 1, bytes, chunks: [], release: () => undefined };
+    const exporter = { encode: () => rows, write: async () => undefined };
+    const project = { name, plan: 'paid' as const, monthlySpans: null, privacy: new Map() };
+    const claim = {
+      project,
+      signal: 'traces' as const,
+      replayKey: Buffer.from(`key ${this.#count++}`),
+      traces: NO_TRACES,
+      spanCount: 1,
+      recordCount: 1,
+    };
+    return this.commit.settle(claim, [{ exporter, rows }]);
+  }
+}
+
+t.test('a project whose requests wait longer than a second is refused until they wait less', async (t) => {
+  const requests = new Requests();
+  requests.arrive(16);
+  t.equal(await requests.end(160), 16, '10 ms a request');
+  requests.arrive(95);
+  t.ok(requests.isAdmitted());
+  requests.arrive(15);
+  t.notOk(requests.isAdmitted());
+  t.throws(() => requests.commit.admit('demo'), {
+    code: 'overloaded',
+    details: { hint: '110 requests of the project wait for their commit' },
+  });
+  await requests.end(160);
+  t.ok(requests.isAdmitted(), 'one group less');
+  await requests.endAll(160);
+});
+
+t.test('another project is admitted, and fewer than 16 requests are never too many', async (t) => {
+  const requests = new Requests();
+  requests.arrive(16);
+  await requests.end(16_000);
+  requests.arrive(100);
+  t.notOk(requests.isAdmitted());
+  t.ok(requests.isAdmitted('other'));
+  requests.arrive(15, { project: 'other' });
+  t.ok(requests.isAdmitted('other'));
+  requests.arrive(1, { project: 'other' });
+  t.notOk(requests.isAdmitted('other'));
+  await requests.endAll(16);
+  t.ok(requests.isAdmitted());
+});
+
+t.test('concurrent groups count as one group of half the time', async (t) => {
+  const requests = new Requests(2);
+  requests.arrive(64);
+  await requests.begun();
+  t.equal(requests.ledger.open, 2);
+  await requests.end(320);
+  for (let group = 0; group < 3; group++) await requests.end(80);
+  for (let lap = 0; lap < 20; lap++) {
+    requests.arrive(32);
+    for (let group = 0; group < 2; group++) await requests.end(80);
+  }
+  requests.arrive(180);
+  t.ok(requests.isAdmitted(), '180 × 5 ms');
+  requests.arrive(30);
+  t.notOk(requests.isAdmitted(), '210 × 5 ms');
+  await requests.endAll(80);
+});
+
+t.test('the time without groups does not count', async (t) => {
+  const requests = new Requests();
+  requests.arrive(16);
+  await requests.end(160);
+  requests.ms += 60_000;
+  requests.arrive(16);
+  await requests.end(160);
+  requests.arrive(90);
+  t.ok(requests.isAdmitted());
+  await requests.endAll(160);
+});
+
+t.test('heavy requests neither count nor measure the speed of groups', async (t) => {
+  const requests = new Requests();
+  requests.arrive(1, { bytes: HEAVY_BYTES });
+  await requests.end(60_000);
+  requests.arrive(16);
+  await requests.end(160);
+  requests.arrive(20, { bytes: HEAVY_BYTES });
+  requests.arrive(20);
+  t.ok(requests.isAdmitted());
+  await requests.endAll(16);
+});
+
+t.test('a deferred request counts once', async (t) => {
+  const requests = new Requests();
+  requests.arrive(16);
+  await requests.end(160);
+  requests.arrive(80);
+  requests.arrive(10, { project: 'other' });
+  for (let lap = 0; lap < 5; lap++) await requests.end(0, 'deferred');
+  t.ok(requests.isAdmitted());
+  await requests.endAll(160);
+});
+
+t.test('whatever the order of groups, every project is admitted when no request waits', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 3 }),
+      fc.array(
+        fc.record({
+          project: fc.constantFrom('a', 'b', 'c'),
+          count: fc.integer({ min: 1, max: 40 }),
+          bytes: fc.constantFrom(10, ROW_BYTES, 1_000_000, HEAVY_BYTES),
+          ms: fc.integer({ min: 0, max: 5000 }),
+          decision: fc.constantFrom<Settled>('stored', 'stored', 'deferred'),
+        }),
+        { maxLength: 12 },
+      ),
+      async (concurrent, steps) => {
+        const requests = new Requests(concurrent);
+        for (const { project, count, bytes, ms, decision } of steps) {
+          requests.arrive(count, { project, bytes });
+          await requests.end(ms, decision);
+        }
+        await requests.endAll(100);
+        return ['a', 'b', 'c'].every((project) => requests.isAdmitted(project));
+      },
+    ),
+    { numRuns: 50 },
+  );
+  t.pass();
+});
