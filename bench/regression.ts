@@ -50,7 +50,7 @@ async function start(stage: Stage, root: string): Promise<Side> {
     workers: 1,
   });
   return {
-    client: new Client(daemon.url, KEY, CONNECTIONS),
+    client: new Client(daemon.url, KEY, { connections: CONNECTIONS }),
     cpuSeconds: async () => daemon.server.usage().cpuSeconds,
     stop: () => daemon.stop(),
   };
@@ -60,7 +60,7 @@ async function startIntake(root: string): Promise<Side> {
   const child = fork(join(root, 'dist/bench/intake-server.js'), ['sluice', PROCESSORS, 'copy']);
   const { port } = await message<{ port: number }>(child);
   return {
-    client: new Client(`http://127.0.0.1:${port}`, KEY, CONNECTIONS),
+    client: new Client(`http://127.0.0.1:${port}`, KEY, { connections: CONNECTIONS }),
     cpuSeconds: async () => {
       const answer = message<{ cpuSeconds: number }>(child);
       child.send('cpu');

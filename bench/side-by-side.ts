@@ -1,5 +1,5 @@
 /**
- * Sluice compared with the stock OpenTelemetry Collector and with an AI back end: the same bodies, the same client,
+ * Sluice compared with the stock OpenTelemetry Collector and with AI back ends: the same bodies, the same client,
  * alternating in the same run. The server has one core, the client the other. The main figure is the server's processor
  * time, which other load affects least.
  *
@@ -22,6 +22,7 @@ import { COLLECTORS, startCollector } from './side-by-side/collector.ts';
 import type { Contender } from './side-by-side/contender.ts';
 import { inFolder, provide } from './side-by-side/contenders.ts';
 import { pinClient } from './side-by-side/server-process.ts';
+import { startMlflow } from './side-by-side/mlflow.ts';
 import { startPhoenix } from './side-by-side/phoenix.ts';
 import { canBeUnsynced, startSluiceOverFile, startSluiceOverPostgres } from './side-by-side/sluice.ts';
 import { assertStored } from './stored-outcomes.ts';
@@ -29,8 +30,9 @@ import { printHead, printRow } from './table.ts';
 
 /** Seconds of the server's processor time, in which a runtime compiles the code. */
 const WARM_UP_SECONDS = 10;
-/** Requests for Sluice and for Phoenix, after half as many for warm-up. */
-const BACKEND_BATCHES = [128, 16];
+/** Requests for Sluice and for the slower back ends, after half as many for warm-up. */
+const SLUICE_BATCHES = 128;
+const OTHER_BATCHES = 16;
 
 /** Connections of the closed loop. */
 const CONNECTIONS = 16;
@@ -207,37 +209,42 @@ function onceLoad(seed: number, batches: number): Load {
   return makeLoad('model calls with content, into a database', makeCorpus(seed, batches).genai);
 }
 
+/** Starts a back end in a folder. */
+type Start = (folder: string) => Promise<Contender>;
+
 /**
- * Back ends, each with its own database. The slower one gets fewer of the same bodies, because all would take an hour.
+ * Back ends, each with its own database. The slower ones get fewer of the same bodies, because all would take an hour.
+ * Each is stopped before the next is started.
  */
-function compareBackends(phoenix: string): Promise<void> {
-  return inFolder<Contender>('backends', async (folder, contenders) => {
-    // One after the other, so that started ones are stopped when the next does not start.
-    contenders.push(await startSluiceOverPostgres());
-    contenders.push(await startPhoenix(phoenix, folder));
-    const figures = new Map<Contender, Figures>();
-    const acknowledged = new Map<Contender, number>();
-    for (const [index, contender] of contenders.entries()) {
-      const batches = BACKEND_BATCHES[index] ?? 0;
-      const warm = await sendAll(contender, onceLoad(2, batches / 2), batches / 2);
-      await contender.drain(warm.spans);
-      const before = contender.server.usage();
-      const started = performance.now();
-      const all = await sendAll(contender, onceLoad(1, batches), batches);
-      await contender.drain(warm.spans + all.spans);
-      const cpuSeconds = contender.server.usage().cpuSeconds - before.cpuSeconds;
-      const seconds = (performance.now() - started) / 1000;
-      figures.set(contender, {
-        cpuPerMillion: [(cpuSeconds / all.spans) * 1e6],
-        spansPerSecond: [all.spans / seconds],
-        saturatedMs: [...all.latenciesMs],
-        pacedMs: [],
-      });
-      acknowledged.set(contender, warm.spans + all.spans);
-    }
-    print(onceLoad(1, 1), figures);
-    await verify(acknowledged);
-  });
+async function compareBackends(others: readonly Start[]): Promise<void> {
+  const figures = new Map<Contender, Figures>();
+  for (const start of [startSluiceOverPostgres, ...others]) {
+    const batches = start === startSluiceOverPostgres ? SLUICE_BATCHES : OTHER_BATCHES;
+    await inFolder<Contender>('backends', async (folder, contenders) => {
+      const contender = await start(folder);
+      contenders.push(contender);
+      figures.set(contender, await measureBackend(contender, batches));
+    });
+  }
+  print(onceLoad(1, 1), figures);
+}
+
+async function measureBackend(contender: Contender, batches: number): Promise<Figures> {
+  const warm = await sendAll(contender, onceLoad(2, batches / 2), batches / 2);
+  await contender.drain(warm.spans);
+  const before = contender.server.usage();
+  const started = performance.now();
+  const all = await sendAll(contender, onceLoad(1, batches), batches);
+  await contender.drain(warm.spans + all.spans);
+  const cpuSeconds = contender.server.usage().cpuSeconds - before.cpuSeconds;
+  const seconds = (performance.now() - started) / 1000;
+  await verify(new Map([[contender, warm.spans + all.spans]]));
+  return {
+    cpuPerMillion: [(cpuSeconds / all.spans) * 1e6],
+    spansPerSecond: [all.spans / seconds],
+    saturatedMs: [...all.latenciesMs],
+    pacedMs: [],
+  };
 }
 
 async function main(): Promise<void> {
@@ -258,10 +265,14 @@ async function main(): Promise<void> {
   // Before the measurement, because builds and installations must not run during it.
   const collector = values.only === 'backends' ? undefined : provide('collector.js');
   const phoenix = values.only === 'pipelines' ? undefined : provide('phoenix.js');
+  const mlflow = values.only === 'pipelines' ? undefined : provide('mlflow.js');
   const [model] = cpus();
   console.log(`${model?.model}, Node.js ${process.version}, ${pinClient() ? 'a core each' : 'NOT PINNED'}`);
   if (collector !== undefined) await comparePipelines(collector, settings, values.rotated);
-  if (phoenix !== undefined) await compareBackends(phoenix);
+  const others: Start[] = [];
+  if (phoenix !== undefined) others.push((folder) => startPhoenix(phoenix, folder));
+  if (mlflow !== undefined) others.push((folder) => startMlflow(mlflow, folder));
+  if (others.length > 0) await compareBackends(others);
 }
 
 await main();

@@ -38,15 +38,22 @@ export interface Rate {
   readonly signal?: AbortSignal;
 }
 
+export interface ClientOptions {
+  /** The most open connections. */
+  readonly connections?: number;
+  /** Further headers of each request. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 export class Client {
   readonly #agent: Agent;
   readonly #url: URL;
-  readonly #key: string;
+  readonly #headers: Readonly<Record<string, string>>;
   #freeConnections: number;
   readonly #waiting: (() => void)[] = [];
 
   /** `endpoint` is that of OTLP/HTTP, which may have a path. */
-  constructor(endpoint: string, key: string, connections = MOST_CONNECTIONS) {
+  constructor(endpoint: string, key: string, { connections = MOST_CONNECTIONS, headers = {} }: ClientOptions = {}) {
     this.#agent = new Agent({
       connections,
       pipelining: 1,
@@ -54,7 +61,7 @@ export class Client {
       bodyTimeout: ANSWER_TIMEOUT_MS,
     });
     this.#url = new URL(`${endpoint}/v1/traces`);
-    this.#key = key;
+    this.#headers = { authorization: `Bearer ${key}`, 'content-type': 'application/x-protobuf', ...headers };
     this.#freeConnections = connections;
   }
 
@@ -132,11 +139,7 @@ export class Client {
         origin: this.#url.origin,
         path: this.#url.pathname,
         method: 'POST',
-        headers: {
-          'content-type': 'application/x-protobuf',
-          'content-encoding': requests.contentEncoding,
-          authorization: `Bearer ${this.#key}`,
-        },
+        headers: { ...this.#headers, 'content-encoding': requests.contentEncoding },
         body,
       });
       await answer.body.dump();

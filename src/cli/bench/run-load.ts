@@ -52,7 +52,7 @@ export interface Run {
 
 /** Ends early, with the steps so far, when the signal is aborted or nothing is stored. */
 export async function runLoad(plan: LoadPlan): Promise<Run> {
-  const client = new Client(plan.endpoint, plan.key, plan.connections);
+  const client = new Client(plan.endpoint, plan.key, { connections: plan.connections });
   const steps: Step[] = [];
   const before = await readMeters(plan.sources);
   try {
