@@ -1,6 +1,6 @@
 /**
- * MLflow: an AI back end with OTLP/HTTP, over its own database. It answers when a request is committed. It has one worker
- * process, because it has one core.
+ * MLflow: an AI back end with OTLP/HTTP, over its own database. It answers when a request is committed. It has one
+ * worker process, because it has one core.
  */
 import { freePort } from '../../test/support/executable.ts';
 import { Client } from '../../src/cli/bench/client.ts';
