@@ -18,6 +18,8 @@ export interface Resource<T> {
   readonly stale: boolean;
   readonly slow: boolean;
   reload(): void;
+  /** Loads again, unless an answer is on its way: it may take longer than the interval between two calls. */
+  renew(): void;
   stop(): void;
 }
 
@@ -65,6 +67,9 @@ export function useResource<T>(key: string | null, load: (signal: AbortSignal) =
     };
   }, [key, attempt]);
   const reload = useCallback(() => setAttempt((n) => n + 1), []);
+  const renew = (): void => {
+    if (!state.loading) reload();
+  };
   const stop = useCallback(() => {
     running.current?.abort();
     setState((before) => ({ ...before, loading: false }));
@@ -72,7 +77,7 @@ export function useResource<T>(key: string | null, load: (signal: AbortSignal) =
   const waiting = useLater(state.loading && state.data === null, PLACEHOLDER_AFTER_MS);
   const slow = useLater(state.loading, SLOW_AFTER_MS);
   const { data, error, loading } = state;
-  return { data, error, loading, waiting, slow, stale: data !== null && state.key !== key, reload, stop };
+  return { data, error, loading, waiting, slow, stale: data !== null && state.key !== key, reload, renew, stop };
 }
 
 /** Calls `retry` after each temporary failure, for data that `useResource` does not load. */

@@ -16,7 +16,7 @@ const RENEW_MS = 5_000;
 export function StatusPage(): JSX.Element {
   const isAdmin = may('admin');
   const status = useAnswer<StatusShape>(isAdmin ? '/status' : null);
-  useInterval(status.reload, RENEW_MS);
+  useInterval(status.renew, RENEW_MS);
   if (!isAdmin) return <NoRight what="The state of the daemon is for admins." hint={null} />;
   return (
     <div class="narrow-page wide">

@@ -51,8 +51,8 @@ export function TracesPage({ project }: { project: string }): JSX.Element {
   const isNew = newest.data !== null && newest.data.items.length === 0 && newest.data.complete_from === undefined;
   if (isNew && asked.q === null) {
     const askAgain = (): void => {
-      newest.reload();
-      search.first.reload();
+      newest.renew();
+      search.first.renew();
     };
     return <SetUp project={project} onArrival={askAgain} />;
   }

@@ -1,0 +1,65 @@
+/** Answers that take longer than the page waits before it asks again: it waits for them, and then shows them. */
+import { hash, randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Page } from 'playwright-core';
+import t from 'tap';
+import { makeDemo } from '../../../../src/cli/demo-application.ts';
+import { findChromium, launchChromium } from '../../../support/browser.ts';
+import { startConsole, type TestConsole } from '../../../support/console.ts';
+import { PATIENCE_MS } from '../../../support/patience.ts';
+
+const WHOLE_MS = 4 * PATIENCE_MS;
+const BY = { id: null, name: 'a test' };
+/** The page of an empty project asks every 1.5 seconds, that of the status every 5. */
+const LIST_MS = 2_500;
+const STATUS_MS = 6_000;
+
+async function logIn({ people, origin }: TestConsole, page: Page): Promise<void> {
+  const person = await people.create({ name: 'ada', role: 'admin' }, BY);
+  const link = randomBytes(32).toString('base64url');
+  await people.addLink(person.id, { hash: hash('sha256', link, 'buffer'), lifetimeMs: 60_000 }, BY);
+  await page.goto(`${origin}/login#${link}`);
+  await page.locator('.shell').waitFor();
+}
+
+async function sendDemo({ administration, daemon }: TestConsole): Promise<void> {
+  const { text: key } = await administration.createKey('shop', null, null);
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
+  for (const { path, body } of makeDemo(Date.now(), 'demo').requests)
+    await fetch(daemon.url + path, { method: 'POST', headers, body: JSON.stringify(body) });
+}
+
+/** Each answer to such a request is late by this time. */
+const delay = (page: Page, address: RegExp, ms: number): Promise<unknown> =>
+  page.route(address, async (route) => {
+    await pause(ms);
+    // The page may have given up.
+    await route.continue().catch(() => undefined);
+  });
+
+const chromium = findChromium();
+if (chromium === null) {
+  t.pass('pages with slow answers are NOT tested: there is no Chromium', {
+    skip: 'set SLUICE_CHROMIUM to the path of a Chromium',
+  });
+} else {
+  t.setTimeout(WHOLE_MS);
+  t.test('slow answers', { timeout: WHOLE_MS }, async (t) => {
+    const console = await startConsole(t, { processors: 'auth, environment, normalization', projects: ['shop'] });
+    const browser = await launchChromium(chromium);
+    t.teardown(() => browser.close());
+    const page = await browser.newPage();
+    page.setDefaultTimeout(PATIENCE_MS);
+    await logIn(console, page);
+    await page.goto(`${console.origin}/p/shop/traces`);
+    await page.getByRole('heading', { name: 'Send the first trace to shop' }).waitFor();
+    await delay(page, /\/traces\?/u, LIST_MS);
+    await sendDemo(console);
+    await page.locator('.grid-row').first().waitFor();
+    t.pass('an empty project shows its first trace');
+    await delay(page, /\/api\/v1\/status/u, STATUS_MS);
+    await page.goto(`${console.origin}/p/shop/status`);
+    await page.locator('.tiles').first().waitFor();
+    t.pass('the status is shown');
+  });
+}
