@@ -28,6 +28,9 @@ const OVERRUN_MS = 3;
  */
 const PASSES_PART = 1 / 3;
 
+/** The fixed time of a pass, as that of so many bytes. */
+const PASS_BYTES = 4096;
+
 /** Passes of one range of body sizes. */
 export interface SizeClass<Place> {
   /** The largest body of this class, in bytes. */
@@ -143,7 +146,7 @@ export class AdmissionControl<Place> {
         steps: null,
         elapsedMs: 0,
       };
-      this.#wait.add(project, bytes);
+      this.#wait.add(project, bytes + PASS_BYTES);
       this.#open++;
       if (!this.#scheduled) this.#startPolls();
       const beginsNow = this.#sliceMs < SLICE_MS && !sizeQueue.isLong;
@@ -208,7 +211,7 @@ export class AdmissionControl<Place> {
     this.#open--;
     sizeQueue.queue.end(flow);
     if (pass.place !== null) sizeQueue.free[sizeQueue.freeCount++] = pass.place;
-    this.#wait.remove(flow.project, pass.bytes, pass.elapsedMs);
+    this.#wait.remove(flow.project, pass.bytes + PASS_BYTES, pass.elapsedMs);
   }
 
   #startPolls(): void {

@@ -5,8 +5,6 @@
  */
 import { Rejection } from '../errors.ts';
 
-/** The fixed cost of a request, in bytes. */
-const REQUEST_BYTES = 4096;
 /** The weight of a request relative to the request after it, in the averages. */
 const DECAY = 0.97;
 /** A request that would wait longer is refused, with Retry-After of a second. */
@@ -18,26 +16,26 @@ export const ALWAYS_ADMITTED = 16;
 /** The limit of idle projects whose speed is remembered. */
 const MAX_IDLE_PROJECTS = 1024;
 
-/** Weighted sums of milliseconds and bytes of past requests; the latest has the highest weight. */
+/** Weighted sums of milliseconds and work of past requests; the latest has the highest weight. */
 class Speed {
   #ms = 0;
-  #bytes = 0;
+  #work = 0;
 
-  add(ms: number, bytes: number): void {
+  add(ms: number, work: number): void {
     this.#ms = this.#ms * DECAY + ms;
-    this.#bytes = this.#bytes * DECAY + bytes;
+    this.#work = this.#work * DECAY + work;
   }
 
-  /** Null before the first request. */
-  get msPerByte(): number | null {
-    return this.#bytes === 0 ? null : this.#ms / this.#bytes;
+  /** Milliseconds for a unit of work; null before the first request. */
+  get msPerWork(): number | null {
+    return this.#work === 0 ? null : this.#ms / this.#work;
   }
 }
 
 interface Load {
   readonly speed: Speed;
   requests: number;
-  bytes: number;
+  work: number;
 }
 
 export class ExpectedWait {
@@ -67,25 +65,26 @@ export class ExpectedWait {
     return this.#loads.get(project)?.requests ?? 0;
   }
 
-  add(project: string, bytes: number): void {
+  /** `work` in any unit that the time of requests is proportional to. */
+  add(project: string, work: number): void {
     let load = this.#loads.get(project);
     if (load === undefined) {
-      load = { speed: new Speed(), requests: 0, bytes: 0 };
+      load = { speed: new Speed(), requests: 0, work: 0 };
       this.#loads.set(project, load);
     }
     if (load.requests === 0) this.#busy++;
     load.requests++;
-    load.bytes += bytes + REQUEST_BYTES;
+    load.work += work;
   }
 
   /** An added request has ended; it took `ms`. */
-  remove(project: string, bytes: number, ms: number): void {
+  remove(project: string, work: number, ms: number): void {
     const load = this.#loads.get(project);
     if (load === undefined) return;
     load.requests--;
-    load.bytes -= bytes + REQUEST_BYTES;
-    load.speed.add(ms, bytes + REQUEST_BYTES);
-    this.#speed.add(ms, bytes + REQUEST_BYTES);
+    load.work -= work;
+    load.speed.add(ms, work);
+    this.#speed.add(ms, work);
     if (load.requests > 0) return;
     this.#busy--;
     if (this.#loads.size - this.#busy > MAX_IDLE_PROJECTS) this.#forgetIdle();
@@ -108,7 +107,7 @@ export class ExpectedWait {
 
   #workMs(load: Load | undefined): number {
     if (load === undefined || load.requests === 0) return 0;
-    return load.bytes * (load.speed.msPerByte ?? this.#speed.msPerByte ?? 0);
+    return load.work * (load.speed.msPerWork ?? this.#speed.msPerWork ?? 0);
   }
 
   #forgetIdle(): void {

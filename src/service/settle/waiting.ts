@@ -49,6 +49,10 @@ export const isHeavy = (one: Weighed): boolean => exceeds(one, LARGE_GROUP);
 /** Whether small requests should not share a group with it. */
 export const isLarge = (one: Weighed): boolean => exceeds(one, SMALL_REQUEST);
 
+/** The part of a group that a request fills. */
+export const groupPart = (one: Weighed): number =>
+  Math.max(requestsOf(one) / SMALL_GROUP.requests, one.bytes / SMALL_GROUP.bytes, itemsOf(one) / SMALL_GROUP.items);
+
 interface Sums {
   count: number;
   requests: number;

@@ -140,6 +140,32 @@ t.test('another project is admitted, and fewer than 16 requests are never too ma
   t.ok(requests.isAdmitted());
 });
 
+t.test('a burst after small groups, which take as long as full ones, is admitted', async (t) => {
+  const requests = new Requests();
+  for (let group = 0; group < 40; group++) {
+    requests.arrive(1, { bytes: 100 });
+    t.equal(await requests.end(20), 1);
+  }
+  requests.arrive(700, { bytes: 100 });
+  t.ok(requests.isAdmitted(), '44 groups');
+  requests.arrive(200, { bytes: 100 });
+  t.notOk(requests.isAdmitted(), '57 groups');
+  await requests.endAll(20);
+});
+
+t.test('large requests fill a group by their bytes', async (t) => {
+  const requests = new Requests(2);
+  for (let group = 0; group < 10; group++) {
+    requests.arrive(16, { bytes: 262_144 });
+    t.equal(await requests.end(200), 16);
+  }
+  requests.arrive(60, { bytes: 262_144 });
+  t.ok(requests.isAdmitted(), 'four groups');
+  requests.arrive(4, { bytes: 2_097_152 });
+  t.notOk(requests.isAdmitted(), 'as much as two groups more');
+  await requests.endAll(200);
+});
+
 t.test('concurrent groups count as one group of half the time', async (t) => {
   const requests = new Requests(2);
   requests.arrive(64);
