@@ -60,19 +60,25 @@ export class FairBudget {
     return this.#holdings.get(holder)?.bytes ?? 0;
   }
 
-  /** Reserves bytes, or throws `overloaded` and reserves nothing. */
-  reserve(holder: string, bytes: number): void {
+  /** Throws `overloaded` when these bytes could not be reserved now. */
+  requireRoom(holder: string, bytes: number): void {
     checkBytes(bytes);
     if (bytes === 0) return;
-    const holding = this.#holdings.get(holder);
-    const held = (holding?.bytes ?? 0) + bytes;
     const free = this.limitBytes - this.#heldBytes - bytes;
     if (free < 0) throw this.#refusal('the limit of all projects together is reached');
-    if (!this.#isWithinShare(held, free)) throw this.#refusal('the share of this project is reached');
+    if (!this.#isWithinShare(this.heldBy(holder) + bytes, free))
+      throw this.#refusal('the share of this project is reached');
+  }
+
+  /** Reserves bytes, or throws `overloaded` and reserves nothing. */
+  reserve(holder: string, bytes: number): void {
+    this.requireRoom(holder, bytes);
+    if (bytes === 0) return;
+    const holding = this.#holdings.get(holder);
     if (holding === undefined) this.#holdings.set(holder, { bytes });
     else {
       if (holding.bytes === 0) this.#idle--;
-      holding.bytes = held;
+      holding.bytes += bytes;
     }
     this.#heldBytes += bytes;
   }

@@ -97,6 +97,7 @@ export class SignalPipeline implements Pipeline {
       const project = context.projectName ?? '';
       this.#parts.admission.admit(project);
       this.#parts.groupCommit.admit(project);
+      this.#parts.rowBudget.admit(project);
     } catch (error) {
       this.#end();
       if (error instanceof Rejection) error.sender ??= context.sender;

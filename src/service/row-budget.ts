@@ -1,7 +1,9 @@
 /**
  * Limits the memory of encoded rows. The rows of one request are limited by a multiple of its body, because a line of
  * NDJSON repeats its resource and escapes texts: without the limit 24 KiB of gzip become 700 MiB. The rows of all
- * requests are limited by a budget that projects share fairly; bytes are reserved before rows are kept.
+ * requests are limited by a budget that projects share fairly; bytes are reserved before rows are kept. While a project
+ * has no room even for the smallest of its recent requests, its next ones are refused before they are read: each would
+ * otherwise cost a pass while a store is slow.
  */
 import { FairBudget } from '../component/fair-budget.ts';
 import { Rejection } from '../errors.ts';
@@ -28,6 +30,11 @@ const MAX_REQUEST_ROW_BYTES = 128 * 1048576;
 /** The limit for the rows of all requests that wait or are being written. */
 const MAX_ROW_BYTES = 152 * 1048576;
 
+/** With each larger request, the smallest recent one counts as larger by this factor. */
+const SMALLEST_GROWTH = 1.05;
+/** The limit of projects whose smallest recent request is remembered. */
+const MAX_PROJECTS = 1024;
+
 export interface RowBudgetOptions {
   readonly maxBytes?: number;
   readonly maxRequestBytes?: number;
@@ -36,6 +43,8 @@ export interface RowBudgetOptions {
 export class RowBudget {
   readonly #budget: FairBudget;
   readonly #maxRequestBytes: number;
+  /** Bytes of the smallest recent request of each project. */
+  readonly #smallest = new Map<string, number>();
 
   constructor({ maxBytes = MAX_ROW_BYTES, maxRequestBytes = MAX_REQUEST_ROW_BYTES }: RowBudgetOptions = {}) {
     this.#budget = new FairBudget({ limitBytes: maxBytes, what: 'rows waiting for the commit' });
@@ -46,6 +55,12 @@ export class RowBudget {
     return this.#budget.heldBytes;
   }
 
+  /** Throws `overloaded` when the rows of the smallest recent request of the project would not fit now. */
+  admit(project: string): void {
+    const smallest = this.#smallest.get(project);
+    if (smallest !== undefined) this.#budget.requireRoom(project, smallest);
+  }
+
   /** The budget for the rows of one request in one exporter's format. */
   open(batch: Batch, bodyBytes: number): RequestRows {
     const ofContent =
@@ -54,7 +69,14 @@ export class RowBudget {
       (batch.eventCount + batch.linkCount) * ROW_BYTES_PER_ELEMENT;
     const ofBody = Math.max(bodyBytes * MAX_ROW_FACTOR, LEAST_LIMIT_BYTES);
     const limit = Math.min(ofContent, ofBody, this.#maxRequestBytes);
-    return new RequestRows(this.#budget, batch.context.project.name, limit);
+    const project = batch.context.project.name;
+    return new RequestRows(this.#budget, project, limit, (bytes) => this.#note(project, bytes));
+  }
+
+  #note(project: string, bytes: number): void {
+    const smallest = this.#smallest.get(project);
+    if (smallest === undefined && this.#smallest.size >= MAX_PROJECTS) this.#smallest.clear();
+    this.#smallest.set(project, Math.min(bytes, Math.ceil((smallest ?? bytes) * SMALLEST_GROWTH)));
   }
 }
 
@@ -63,12 +85,15 @@ export class RequestRows implements RowRoom {
   readonly #budget: FairBudget;
   readonly #project: string;
   readonly #limitBytes: number;
+  readonly #whole: (bytes: number) => void;
   #bytes = 0;
 
-  constructor(budget: FairBudget, project: string, limitBytes: number) {
+  /** `whole` is called with the bytes of all rows. */
+  constructor(budget: FairBudget, project: string, limitBytes: number, whole: (bytes: number) => void) {
     this.#budget = budget;
     this.#project = project;
     this.#limitBytes = limitBytes;
+    this.#whole = whole;
   }
 
   get left(): number {
@@ -82,9 +107,13 @@ export class RequestRows implements RowRoom {
     this.#bytes += bytes;
   }
 
-  /** Reserves for an exporter that did not reserve while it encoded. Throws like `reserve`. */
+  /**
+   * All rows are encoded and have so many bytes. Reserves for an exporter that did not reserve while it encoded. Throws
+   * like `reserve`.
+   */
   cover(bytes: number): void {
     if (bytes > this.#bytes) this.reserve(bytes - this.#bytes);
+    this.#whole(this.#bytes);
   }
 
   close(): void {

@@ -1,13 +1,26 @@
 // The limits of row bytes for one request and for all requests.
+import fc from 'fast-check';
 import t from 'tap';
+import { Rejection } from '../../src/errors.ts';
 import type { Batch } from '../../src/pdata/batch.ts';
-import { RowBudget } from '../../src/service/row-budget.ts';
+import { type RequestRows, RowBudget } from '../../src/service/row-budget.ts';
 
 const MIB = 1024 * 1024;
 
 function aBatch(project: string, counts: Partial<Batch> = {}): Batch {
   const none = { recordCount: 0, metricCount: 0, eventCount: 0, linkCount: 0 };
   return { context: { project: { name: project } }, ...none, ...counts } as unknown as Batch;
+}
+
+/** False when it throws `overloaded`. Throws its other errors. */
+function isAdmitted(work: () => void): boolean {
+  try {
+    work();
+    return true;
+  } catch (error) {
+    if (error instanceof Rejection && error.code === 'overloaded') return false;
+    throw error;
+  }
 }
 
 t.test('the limit of a request grows with its body, records and events', async (t) => {
@@ -56,6 +69,63 @@ t.test('a project with many reserved bytes is refused, a project with few is not
   small.close();
   large.close();
   t.equal(budget.heldBytes, 0);
+});
+
+t.test('a project without room for its smallest recent request is refused before its bodies are read', async (t) => {
+  const budget = new RowBudget({ maxBytes: 32 * MIB });
+  const keep = (project: string, bytes: number) => {
+    const rows = budget.open(aBatch(project), 16 * MIB);
+    rows.cover(bytes);
+    return rows;
+  };
+  t.doesNotThrow(() => budget.admit('slow'), 'nothing is known of it');
+  const kept = Array.from({ length: 6 }, () => keep('slow', 4 * MIB));
+  t.throws(() => keep('slow', 4 * MIB), { code: 'overloaded' });
+  t.throws(() => budget.admit('slow'), { code: 'overloaded', details: { hint: /share of this project/u } });
+  t.doesNotThrow(() => budget.admit('other'));
+  keep('other', 1000).close();
+  t.doesNotThrow(() => budget.admit('other'));
+  kept.pop()?.close();
+  t.doesNotThrow(() => budget.admit('slow'));
+  keep('slow', 1000).close();
+  kept.push(keep('slow', 4 * MIB));
+  t.doesNotThrow(() => budget.admit('slow'), 'a small request was there a moment ago');
+  for (const rows of kept) rows.close();
+  t.equal(budget.heldBytes, 0);
+  t.doesNotThrow(() => budget.admit('slow'));
+});
+
+t.test('the smallest request is forgotten when all others are larger', async (t) => {
+  const budget = new RowBudget({ maxBytes: 32 * MIB });
+  const keep = (bytes: number) => {
+    const rows = budget.open(aBatch('a'), 16 * MIB);
+    rows.cover(bytes);
+    return rows;
+  };
+  keep(1000).close();
+  for (let request = 0; request < 200; request++) keep(4 * MIB).close();
+  const kept = Array.from({ length: 6 }, () => keep(4 * MIB));
+  t.throws(() => budget.admit('a'), { code: 'overloaded' });
+  for (const rows of kept) rows.close();
+});
+
+t.test('after any requests a project is admitted, or refused because a small request would not fit', async (t) => {
+  const sizes = fc.array(fc.tuple(fc.constantFrom('a', 'b'), fc.integer({ min: 1, max: 2 * MIB }), fc.boolean()));
+  fc.assert(
+    fc.property(sizes, (requests) => {
+      const budget = new RowBudget({ maxBytes: 8 * MIB });
+      const kept: RequestRows[] = [];
+      for (const [project, bytes, isKept] of requests) {
+        if (!isAdmitted(() => budget.admit(project))) continue;
+        const rows = budget.open(aBatch(project), 16 * MIB);
+        if (isAdmitted(() => rows.cover(bytes)) && isKept) kept.push(rows);
+        else rows.close();
+      }
+      for (const rows of kept) rows.close();
+      return budget.heldBytes === 0 && isAdmitted(() => budget.admit('a')) && isAdmitted(() => budget.admit('b'));
+    }),
+  );
+  t.pass();
 });
 
 t.test('rows of an exporter that reserved nothing are counted afterwards', async (t) => {
