@@ -5,8 +5,8 @@
  * evenly. A waiting request has been read and is limited by the receivers' byte budget; its waiting time is limited
  * here.
  */
+import { ALWAYS_ADMITTED, ExpectedWait } from '../component/expected-wait.ts';
 import type { Steps } from '../pdata/steps.ts';
-import { ALWAYS_ADMITTED, ExpectedWait } from './expected-wait.ts';
 import { FairQueue, type Flow, type VirtualClock } from './fair-queue.ts';
 import { MAX_POLLS_MS, PollCycle } from './poll-cycle.ts';
 

@@ -12,6 +12,7 @@
  * States: idle → (a request arrives) → settling one group or more → (outcomes) → idle when no request waits, otherwise
  * settling again. `drain` waits for idle. After `close`, new requests are refused with `shutting_down`.
  */
+import { GroupWait, type GroupWork } from '../../component/group-wait.ts';
 import { maskedError } from '../../component/masked-text.ts';
 import type { Counter, Histogram, Meter } from '../../component/meter.ts';
 import type { Claim, Decision, Kind, Ledger, Outcome } from '../../component/capabilities/ledger.ts';
@@ -20,11 +21,11 @@ import type { Acceptance } from '../../component/receiver.ts';
 import { Rejection } from '../../errors.ts';
 import { PollEnd } from '../poll-end.ts';
 import type { RequestTrace } from '../telemetry/own-traces.ts';
-import { CommitWait } from './commit-wait.ts';
 import { BlockingClaims, FailedRequests } from './heavy.ts';
 import {
   type Choice,
   type GroupLimits,
+  groupPart,
   isHeavy,
   isLarge,
   LARGE_GROUP,
@@ -43,6 +44,8 @@ interface Waiting {
   readonly encoded: readonly EncodedRows[];
   readonly bytes: number;
   readonly isPlaced: boolean;
+  /** Null for a heavy request: it does not wait for groups, and no group waits for it. */
+  readonly work: GroupWork | null;
   readonly trace: RequestTrace | null;
   settle(outcome: Outcome): void;
 }
@@ -84,7 +87,7 @@ export class GroupCommit {
   #runningHeavy = 0;
   #lastSmallMs = Number.NEGATIVE_INFINITY;
   readonly #writes = new ExporterWrites();
-  readonly #wait: CommitWait;
+  readonly #wait: GroupWait;
   #closed = false;
 
   /** `pollEnd`: shared with the passes of the process. `now`: a monotonic clock in milliseconds. */
@@ -99,7 +102,7 @@ export class GroupCommit {
     this.#pollEnd = pollEnd;
     this.#now = now;
     this.#failed = new FailedRequests(now);
-    this.#wait = new CommitWait(now);
+    this.#wait = new GroupWait('commit', now);
     this.#groupSize = meter.histogram('sluice_group_requests', 'Requests settled by one commit.', GROUP_SIZE_BOUNDS);
     this.#commitSeconds = meter.histogram(
       'sluice_commit_seconds',
@@ -147,13 +150,15 @@ export class GroupCommit {
     if (this.#closed) return Promise.resolve(refusal('shutting_down'));
     const bytes = encoded.reduce((sum, { rows }) => sum + rows.bytes, 0);
     const isPlaced = encoded.length > 0 && encoded.every(({ exporter }) => exporter.stage !== undefined);
-    const heavy = this.#canBeHeavy && isHeavy({ claim, bytes });
+    const exceedsGroup = isHeavy({ claim, bytes });
+    const heavy = this.#canBeHeavy && exceedsGroup;
     if (heavy && this.#failed.has(claim)) return Promise.resolve(refusal('overloaded', 'it failed a moment ago'));
     return new Promise((settle) => {
-      const waiting = { claim, encoded, bytes, isPlaced, trace, settle };
+      const work = exceedsGroup ? null : { project: claim.project.name, part: groupPart({ claim, bytes, isPlaced }) };
+      const waiting = { claim, encoded, bytes, isPlaced, work, trace, settle };
       const sizeClass = this.#classOf(waiting);
       if (sizeClass === this.#small) this.#lastSmallMs = this.#now();
-      this.#wait.add(waiting);
+      if (work !== null) this.#wait.add(work);
       (heavy ? this.#waitingHeavy : sizeClass.waiting).push(waiting);
       this.#startRuns();
     });
@@ -295,7 +300,8 @@ export class GroupCommit {
     const started = performance.now();
     this.#wait.beginGroup();
     const decisions = await this.#decide(group);
-    this.#wait.endGroup(group.filter((_, index) => decisions[index]?.kind !== 'deferred'));
+    const done = group.filter((_, index) => decisions[index]?.kind !== 'deferred');
+    this.#wait.endGroup(done.flatMap(({ work }) => work ?? []));
     this.#groupSize.record(group.length);
     this.#commitSeconds.record((performance.now() - started) / 1000);
     const deferred: Waiting[] = [];

@@ -1,0 +1,60 @@
+/**
+ * How long a project would wait until a request that arrives now is stored together with others, in a group. Requests
+ * that wait take memory, and a sender that waits long gives up and sends the same again, so requests that would wait
+ * long are refused before they are read.
+ *
+ * The work of a request is the part of a group that it fills, and the speed is measured: of the groups that ended, each
+ * took the time since the end of the group before it. A group that is not full counts as a full one, which would have
+ * taken hardly longer. The estimate is therefore too short at low load, when most of the time of a group does not depend
+ * on its size, and right under overload, when groups are full.
+ */
+import { ExpectedWait } from './expected-wait.ts';
+
+/** The work of one request. */
+export interface GroupWork {
+  readonly project: string;
+  /** 1: a full group. */
+  readonly part: number;
+}
+
+export class GroupWait {
+  readonly #now: () => number;
+  readonly #wait: ExpectedWait;
+  /** Groups in progress. */
+  #open = 0;
+  /** The end of the last group; the beginning of the first after a time without groups. */
+  #lastEndMs = 0;
+
+  /** `end`: what the requests wait for, for the hint of a refusal. `now`: a monotonic clock in milliseconds. */
+  constructor(end: string, now: () => number) {
+    this.#wait = new ExpectedWait(end);
+    this.#now = now;
+  }
+
+  /** Throws `overloaded`. */
+  admit(project: string): void {
+    this.#wait.requireShort(project);
+  }
+
+  add({ project, part }: GroupWork): void {
+    this.#wait.add(project, part);
+  }
+
+  beginGroup(): void {
+    if (this.#open++ === 0) this.#lastEndMs = this.#now();
+  }
+
+  /** `done`: the work that needs no other group. */
+  endGroup(done: readonly GroupWork[]): void {
+    this.#open--;
+    if (done.length === 0) return;
+    const ended = this.#now();
+    const whole = Math.max(
+      1,
+      done.reduce((sum, { part }) => sum + part, 0),
+    );
+    const msPerGroup = (ended - this.#lastEndMs) / whole;
+    this.#lastEndMs = ended;
+    for (const { project, part } of done) this.#wait.remove(project, part, msPerGroup * part);
+  }
+}
