@@ -1,7 +1,7 @@
 /**
  * Estimates how long a project would wait for work that it requests now, and refuses its requests when that is too
- * long. Projects share the time evenly, so the work of another project counts only up to the amount of the project's own
- * work.
+ * long. Projects share the time evenly, so the work of another project counts only up to the amount of the project's
+ * own work.
  */
 import { Rejection } from '../errors.ts';
 

@@ -40,6 +40,11 @@ export interface Exporter extends Component {
   readonly fillsTables?: boolean;
   /** True when it forwards records after `write`. It then counts sent and failed records itself. */
   readonly countsDeliveries?: boolean;
+  /**
+   * Called before the body of a request is read. Throws a `Rejection` when it could not be stored, or only after a long
+   * wait. Left out: never.
+   */
+  admit?(project: string): void;
   /** Called in the pass. Runs at once, or in steps of about a millisecond. */
   encode(batch: Batch): Rows | Steps<Rows>;
   /**

@@ -5,8 +5,8 @@
  *
  * The work of a request is the part of a group that it fills, and the speed is measured: of the groups that ended, each
  * took the time since the end of the group before it. A group that is not full counts as a full one, which would have
- * taken hardly longer. The estimate is therefore too short at low load, when most of the time of a group does not depend
- * on its size, and right under overload, when groups are full.
+ * taken hardly longer. The estimate is therefore too short at low load, when most of the time of a group does not
+ * depend on its size, and right under overload, when groups are full.
  */
 import { ExpectedWait } from './expected-wait.ts';
 

@@ -98,6 +98,7 @@ export class SignalPipeline implements Pipeline {
       this.#parts.admission.admit(project);
       this.#parts.groupCommit.admit(project);
       this.#parts.rowBudget.admit(project);
+      for (const exporter of this.#parts.exporters) exporter.admit?.(project);
     } catch (error) {
       this.#end();
       if (error instanceof Rejection) error.sender ??= context.sender;

@@ -144,6 +144,11 @@ class ObjectsExporter implements Exporter {
     return this.#watch?.cause === null;
   }
 
+  admit(project: string): void {
+    this.#refuseWhileAway();
+    this.#shipper.admit(project);
+  }
+
   *encode(batch: Batch): Steps<Rows> {
     this.#refuseWhileAway();
     const times = yield* timesOf(batch);
@@ -158,7 +163,7 @@ class ObjectsExporter implements Exporter {
     if (records === 0) return { signal, count: 0, bytes: 0, chunks: [], release: NOTHING };
     const facts = this.#facts.get(rows) ?? { project: '', times: null };
     const compressed = await compress(rows.chunks);
-    const { objectId, firstByte, age } = await this.#stored(compressed);
+    const { objectId, firstByte, age } = await this.#stored(facts.project, compressed);
     const part = { objectId, firstByte, bytes: compressed.length, codec: CODEC, signal, records, ...facts, inTables };
     const tuple = tupleOf(part);
     const staged = { signal, count: records, bytes: tuple.length, chunks: [tuple], release: NOTHING };
@@ -209,9 +214,9 @@ class ObjectsExporter implements Exporter {
     return new CommandSchedule(database, commands, scheduleOf(this.#options), logger);
   }
 
-  async #stored(bytes: Buffer): ReturnType<Shipper['store']> {
+  async #stored(project: string, bytes: Buffer): ReturnType<Shipper['store']> {
     try {
-      return await this.#shipper.store(bytes);
+      return await this.#shipper.store(project, bytes);
     } catch (error) {
       this.#watch?.failed(error);
       throw error;

@@ -5,6 +5,7 @@
  */
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { GroupWait, type GroupWork } from '../../component/group-wait.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import { CODEC } from './compress.ts';
 import { keyOf, newObjectId } from './object-key.ts';
@@ -21,6 +22,8 @@ export type Age = () => number;
 
 /** Measured: larger objects cost no less. */
 const MAX_OBJECT_BYTES = 8388608;
+/** An object of fewer bytes takes hardly less time than one of so many. */
+const FULL_BYTES = 1048576;
 const MAX_PUTS = 4;
 const MAX_TRIES = 3;
 /** The longest pause before the second try; twice as long before the third. */
@@ -40,10 +43,13 @@ export interface ShipperParts {
   readonly events: ShipperEvents;
   /** Unix milliseconds. */
   now(): number;
+  /** Left out: that of the process. */
+  monotonicMs?(): number;
 }
 
 interface Waiting {
   readonly bytes: Buffer;
+  readonly work: GroupWork;
   readonly sinceMs: number;
   resolve(stored: Stored): void;
   reject(error: unknown): void;
@@ -52,18 +58,27 @@ interface Waiting {
 export class Shipper {
   readonly #parts: ShipperParts;
   readonly #waiting: Waiting[] = [];
+  readonly #wait: GroupWait;
   #waitingBytes = 0;
   #puts = 0;
   #timer: NodeJS.Timeout | null = null;
 
   constructor(parts: ShipperParts) {
     this.#parts = parts;
+    this.#wait = new GroupWait('object', parts.monotonicMs ?? (() => performance.now()));
+  }
+
+  /** Throws `overloaded` when a request of the project would wait too long for its object. */
+  admit(project: string): void {
+    this.#wait.admit(project);
   }
 
   /** Resolves when the bytes are stored. Rejects with the error of the last try. */
-  store(bytes: Buffer): Promise<Stored> {
+  store(project: string, bytes: Buffer): Promise<Stored> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ bytes, sinceMs: performance.now(), resolve, reject });
+      const work = { project, part: bytes.length / FULL_BYTES };
+      this.#wait.add(work);
+      this.#waiting.push({ bytes, work, sinceMs: performance.now(), resolve, reject });
       this.#waitingBytes += bytes.length;
       this.#shipDue();
     });
@@ -102,6 +117,7 @@ export class Shipper {
 
   async #ship(group: readonly Waiting[]): Promise<void> {
     this.#puts++;
+    this.#wait.beginGroup();
     try {
       const { objectId, age } = await this.#put(group.map(({ bytes }) => bytes));
       let firstByte = 0;
@@ -113,6 +129,7 @@ export class Shipper {
       for (const { reject } of group) reject(error);
     }
     this.#puts--;
+    this.#wait.endGroup(group.map(({ work }) => work));
     this.#shipDue();
   }
 

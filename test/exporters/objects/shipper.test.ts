@@ -26,12 +26,13 @@ class GatedStore {
   }
 }
 
-function shipperOver(store: GatedStore, lingerMs: number, now = Date.now) {
+function shipperOver(store: GatedStore, lingerMs: number, now = Date.now, monotonicMs = () => performance.now()) {
   const events: string[] = [];
   const shipper = new Shipper({
     store,
     lingerMs,
     now,
+    monotonicMs,
     events: {
       stored: (bytes) => void events.push(`stored ${bytes}`),
       failed: (error) => void events.push((error as Error).message),
@@ -48,8 +49,8 @@ t.test(
   async (t) => {
     const store = new GatedStore();
     const { shipper } = shipperOver(store, 0);
-    const first = shipper.store(bytes('one'));
-    const later = [shipper.store(bytes('two')), shipper.store(bytes('three'))];
+    const first = shipper.store('shop', bytes('one'));
+    const later = [shipper.store('shop', bytes('two')), shipper.store('shop', bytes('three'))];
     t.same(texts(store), ['one']);
     await store.end();
     t.same(texts(store), ['one', 'twothree']);
@@ -70,7 +71,7 @@ t.test(
 t.test('with a linger requests wait for others', async (t) => {
   const store = new GatedStore();
   const { shipper } = shipperOver(store, 20);
-  const all = [shipper.store(bytes('one')), shipper.store(bytes('two'))];
+  const all = [shipper.store('shop', bytes('one')), shipper.store('shop', bytes('two'))];
   t.same(texts(store), []);
   await store.end();
   await Promise.all(all);
@@ -81,8 +82,8 @@ t.test('a full object is put before its time, at most four at once, and a large 
   const store = new GatedStore();
   const { shipper } = shipperOver(store, 60_000);
   const half = Buffer.alloc(5 * MIB);
-  const all = Array.from({ length: 10 }, () => shipper.store(half));
-  const large = shipper.store(Buffer.alloc(20 * MIB));
+  const all = Array.from({ length: 10 }, () => shipper.store('shop', half));
+  const large = shipper.store('shop', Buffer.alloc(20 * MIB));
   t.same(
     store.puts.map(({ body }) => body.length / MIB),
     [5, 5, 5, 5],
@@ -97,7 +98,7 @@ t.test('a full object is put before its time, at most four at once, and a large 
 t.test('a put that failed is repeated under a new key, because it may have written', async (t) => {
   const store = new GatedStore();
   const { shipper, events } = shipperOver(store, 0);
-  const stored = shipper.store(bytes('one'));
+  const stored = shipper.store('shop', bytes('one'));
   await store.end(new StoreError('unavailable', 'no answer'));
   await store.end(new StoreError('exists', 'taken'));
   await store.end();
@@ -110,9 +111,9 @@ t.test('a put that failed is repeated under a new key, because it may have writt
 t.test('after three tries the requests of the object are refused, and the next object is put', async (t) => {
   const store = new GatedStore();
   const { shipper } = shipperOver(store, 0);
-  const refused = t.rejects(shipper.store(bytes('one')), { message: 'third' });
-  const next = shipper.store(bytes('two'));
-  const alsoNext = shipper.store(bytes('three'));
+  const refused = t.rejects(shipper.store('shop', bytes('one')), { message: 'third' });
+  const next = shipper.store('shop', bytes('two'));
+  const alsoNext = shipper.store('shop', bytes('three'));
   for (const message of ['first', 'second', 'third']) await store.end(new StoreError('unavailable', message));
   await refused;
   await store.end();
@@ -124,7 +125,7 @@ t.test('the age is that of the put that succeeded, by the clock that went furthe
   const store = new GatedStore();
   let now = 1000;
   const { shipper } = shipperOver(store, 0, () => now);
-  const storing: Promise<Stored> = shipper.store(bytes('one'));
+  const storing: Promise<Stored> = shipper.store('shop', bytes('one'));
   now += 5_000_000;
   await store.end(new StoreError('unavailable', 'slow'));
   await store.end();
@@ -134,4 +135,48 @@ t.test('the age is that of the put that succeeded, by the clock that went furthe
   t.ok(age() >= 3_600_000, 'a machine that slept');
   now -= 7_200_000;
   t.ok(age() >= 0, 'a clock that was set back');
+});
+
+t.test('a project whose requests wait long for a slow store is refused, and no other project', async (t) => {
+  const clock = { ms: 0 };
+  const store = new GatedStore();
+  const { shipper } = shipperOver(store, 0, Date.now, () => clock.ms);
+  const stored: Promise<unknown>[] = [];
+  const arrive = (count: number, project = 'shop'): void => {
+    for (let request = 0; request < count; request++) stored.push(shipper.store(project, Buffer.alloc(MIB / 4)));
+  };
+  arrive(1);
+  arrive(19);
+  clock.ms += 500;
+  await store.end();
+  t.ok(store.puts.length > 1, 'the others share objects');
+  t.throws(() => shipper.admit('shop'), {
+    code: 'overloaded',
+    details: { hint: '19 requests of the project wait for their object' },
+  });
+  t.doesNotThrow(() => shipper.admit('other'));
+  for (let put = 1; put < store.puts.length; put++) {
+    clock.ms += 500;
+    await store.end();
+  }
+  await Promise.all(stored);
+  t.doesNotThrow(() => shipper.admit('shop'));
+});
+
+t.test('the time in which a request waits for others does not count', async (t) => {
+  const clock = { ms: 0 };
+  const store = new GatedStore();
+  const { shipper } = shipperOver(store, 10, Date.now, () => clock.ms);
+  const one = shipper.store('shop', Buffer.alloc(1000));
+  clock.ms += 10_000;
+  while (store.puts.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  clock.ms += 20;
+  await store.end();
+  await one;
+  const more = Array.from({ length: 40 }, () => shipper.store('shop', Buffer.alloc(MIB / 4)));
+  t.doesNotThrow(() => shipper.admit('shop'), 'ten objects of 20 ms');
+  const all = Promise.all(more);
+  let isOver = false;
+  void all.then(() => (isOver = true));
+  while (!isOver) await Promise.race([store.end(), all]);
 });
