@@ -9,7 +9,7 @@
  * `--rate` is in requests of 64 model calls a second. Each daemon is limited to one core; client, databases and S3
  * server share the machine.
  */
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -17,24 +17,22 @@ import { Client } from '../src/cli/bench/client.ts';
 import { grouped, quantile } from '../src/cli/bench/figures.ts';
 import { parentOf, usageOf } from '../src/cli/bench/process-family.ts';
 import { FreshRequests, type Requests } from '../src/cli/bench/requests.ts';
-import { freePort } from '../test/support/executable.ts';
-import { readArguments, refuseArguments } from './arguments.ts';
+import { readArguments } from './arguments.ts';
+import { objectsIn, s3Executable, startBucket } from './bucket.ts';
 import { makeCorpus } from './corpus.ts';
 import { type Daemon, KEY, startDaemon } from './daemon.ts';
 import { BenchDatabase } from './database.ts';
 import { identified } from './requests.ts';
-import { ServerProcess } from './side-by-side/server-process.ts';
+import type { ServerProcess } from './side-by-side/server-process.ts';
 import { printHead, printRow } from './table.ts';
 
-const BUCKET = 'bench';
 /** V8 compiles the code of each daemon. */
 const WARM_UP_REQUESTS = 2000;
 const WARM_UP_CONNECTIONS = 16;
 
 const objects = (linger: string): readonly string[] => [
-  `exporters.objects.to=s3://${BUCKET}/linger-${linger}`,
+  ...objectsIn(`linger-${linger}`),
   `exporters.objects.linger=${linger}`,
-  ...['traces', 'logs', 'metrics'].map((signal) => `service.pipelines.${signal}.exporters=[objects]`),
 ];
 const SIDES: Readonly<Record<string, readonly string[]>> = {
   postgres: [],
@@ -65,27 +63,6 @@ async function startSide(name: string, settings: readonly string[]): Promise<Sid
   const [session] = (await database.database.query('SELECT pg_backend_pid() AS pid')).rows;
   const server = parentOf(Number(session?.pid));
   return { name, daemon, database, client: new Client(daemon.url, KEY), server, times: [] };
-}
-
-async function startS3(executable: string, folder: string): Promise<ServerProcess> {
-  await mkdir(join(folder, BUCKET));
-  const url = `http://127.0.0.1:${await freePort()}`;
-  const [keyId, secret] = ['bench', 'bench-secret'];
-  Object.assign(process.env, {
-    AWS_ENDPOINT_URL: url,
-    AWS_REGION: 'us-east-1',
-    AWS_ACCESS_KEY_ID: keyId,
-    AWS_SECRET_ACCESS_KEY: secret,
-  });
-  const server = new ServerProcess({
-    command: executable,
-    args: ['--port', new URL(url).host, 'posix', folder],
-    env: { ROOT_ACCESS_KEY: keyId, ROOT_SECRET_KEY: secret },
-    cwd: folder,
-    isFree: true,
-  });
-  await server.untilServing(url);
-  return server;
 }
 
 interface Load {
@@ -139,8 +116,7 @@ async function main(): Promise<void> {
       rounds: { type: 'string', default: '3' },
     },
   });
-  const executable = process.env['SLUICE_S3_SERVER'] ?? '';
-  if (executable === '') refuseArguments('set SLUICE_S3_SERVER to the path of versitygw');
+  const executable = s3Executable();
   const { genai } = makeCorpus();
   const spans = genai[0]?.records ?? 0;
   const requests = new FreshRequests(
@@ -149,7 +125,7 @@ async function main(): Promise<void> {
   );
   const load = { requests, perSecond: Number(values.rate), milliseconds: Number(values.seconds) * 1000 };
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-s3-'));
-  const s3 = await startS3(executable, folder);
+  const { server: s3 } = await startBucket(executable, folder);
   const sides: Side[] = [];
   try {
     for (const [name, settings] of Object.entries(SIDES)) sides.push(await startSide(name, settings));
