@@ -1,5 +1,4 @@
 /** Rules of layout for every page, at the widths of a phone, a tablet and a desk, with short and long values. */
-import { hash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
@@ -7,6 +6,7 @@ import t, { type Test } from 'tap';
 import { makeDemo } from '../../../../src/cli/demo-application.ts';
 import { findChromium, launchChromium } from '../../../support/browser.ts';
 import { startConsole } from '../../../support/console.ts';
+import { logIn } from '../../../support/console-page.ts';
 import { isLong } from '../../../support/long.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
 import { hostileTrace } from './hostile-trace.ts';
@@ -16,7 +16,6 @@ const WIDTHS = isLong ? [360, 800, 1440] : [360, 1440];
 /** The widths at which the room around controls is measured, which takes most of the time: a phone has least. */
 const TARGET_WIDTHS = isLong ? WIDTHS : WIDTHS.slice(0, 1);
 const HEIGHT = 820;
-const BY = { id: null, name: 'a test' };
 const CONVERSATION = '"><img src=x onerror=alert(1)>';
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -177,11 +176,7 @@ if (chromium === null) {
     await page.getByRole('button', { name: 'Log in' }).waitFor();
     await checkPage(t, page, 'login');
 
-    const person = await people.create({ name: long('person', 60), role: 'admin' }, BY);
-    const link = randomBytes(32).toString('base64url');
-    await people.addLink(person.id, { hash: hash('sha256', link, 'buffer'), lifetimeMs: 60_000 }, BY);
-    await page.goto(`${origin}/login#${link}`);
-    await page.locator('.shell').waitFor();
+    await logIn({ people, origin }, page, long('person', 60));
 
     // This daemon runs in the process of the test, which knows neither refusals nor counts.
     await page.route('**/api/v1/status', async (route) => {

@@ -1,5 +1,4 @@
 /** The console's page in a real browser, on a real daemon and database. */
-import { hash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, Page, Request } from 'playwright-core';
@@ -8,13 +7,13 @@ import { parse } from 'yaml';
 import { makeDemo } from '../../../../src/cli/demo-application.ts';
 import { findChromium, launchChromium } from '../../../support/browser.ts';
 import { startConsole, type TestConsole } from '../../../support/console.ts';
+import { newLink } from '../../../support/console-page.ts';
 import { isLong } from '../../../support/long.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
 import { hostileTrace } from './hostile-trace.ts';
 
 /** All pages in one browser, on a machine that does other work too. */
 const WHOLE_MS = 4 * PATIENCE_MS;
-const BY = { id: null, name: 'a test' };
 const PROCESSORS = 'auth, environment, normalization';
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const CONVERSATION = '"><img src=x onerror=alert(1)>';
@@ -47,13 +46,6 @@ function watch(page: Page, origin: string): string[] {
     if (response.status() >= 500) faults.push(`answer ${response.status()}: ${response.url()}`);
   });
   return faults;
-}
-
-async function newLink({ people, origin }: TestConsole, name: string): Promise<string> {
-  const person = (await people.findByName(name)) ?? (await people.create({ name, role: 'admin' }, BY));
-  const text = randomBytes(32).toString('base64url');
-  await people.addLink(person.id, { hash: hash('sha256', text, 'buffer'), lifetimeMs: 60_000 }, BY);
-  return `${origin}/login#${text}`;
 }
 
 async function send(url: string, key: string, requests: readonly { path: string; body: object }[]): Promise<void> {

@@ -1,33 +1,16 @@
 /** Answers that take longer than the page waits before it asks again: it waits for them, and then shows them. */
-import { hash, randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { makeDemo } from '../../../../src/cli/demo-application.ts';
 import { findChromium, launchChromium } from '../../../support/browser.ts';
-import { startConsole, type TestConsole } from '../../../support/console.ts';
+import { startConsole } from '../../../support/console.ts';
+import { logIn, sendDemo } from '../../../support/console-page.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
 
 const WHOLE_MS = 4 * PATIENCE_MS;
-const BY = { id: null, name: 'a test' };
 /** The page of an empty project asks every 1.5 seconds, that of the status every 5. */
 const LIST_MS = 2_500;
 const STATUS_MS = 6_000;
-
-async function logIn({ people, origin }: TestConsole, page: Page): Promise<void> {
-  const person = await people.create({ name: 'ada', role: 'admin' }, BY);
-  const link = randomBytes(32).toString('base64url');
-  await people.addLink(person.id, { hash: hash('sha256', link, 'buffer'), lifetimeMs: 60_000 }, BY);
-  await page.goto(`${origin}/login#${link}`);
-  await page.locator('.shell').waitFor();
-}
-
-async function sendDemo({ administration, daemon }: TestConsole): Promise<void> {
-  const { text: key } = await administration.createKey('shop', null, null);
-  const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
-  for (const { path, body } of makeDemo(Date.now(), 'demo').requests)
-    await fetch(daemon.url + path, { method: 'POST', headers, body: JSON.stringify(body) });
-}
 
 /** Each answer to such a request is late by this time. */
 const delay = (page: Page, address: RegExp, ms: number): Promise<unknown> =>
@@ -54,7 +37,7 @@ if (chromium === null) {
     await page.goto(`${console.origin}/p/shop/traces`);
     await page.getByRole('heading', { name: 'Send the first trace to shop' }).waitFor();
     await delay(page, /\/traces\?/u, LIST_MS);
-    await sendDemo(console);
+    await sendDemo(console, 'shop');
     await page.locator('.grid-row').first().waitFor();
     t.pass('an empty project shows its first trace');
     await delay(page, /\/api\/v1\/status/u, STATUS_MS);

@@ -1,16 +1,14 @@
 /** The database stops while pages are open: each page says so, and shows its data again without a reload. */
-import { hash, randomBytes } from 'node:crypto';
 import type { BrowserContext, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { makeDemo } from '../../../../src/cli/demo-application.ts';
 import { findChromium, launchChromium } from '../../../support/browser.ts';
 import { startConsole, type TestConsole } from '../../../support/console.ts';
+import { logIn, sendDemo } from '../../../support/console-page.ts';
 import { isLong } from '../../../support/long.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
 import { FAST_SETTINGS, makeServer } from '../../../support/postgres.ts';
 
 const WHOLE_MS = 6 * PATIENCE_MS;
-const BY = { id: null, name: 'a test' };
 /** Between two attempts of a page that waits for the database at most 15 seconds pass. */
 const RETRY_MS = PATIENCE_MS + 15_000;
 
@@ -47,12 +45,8 @@ const ORDINARY_VISITS = ['logs', 'traces', 'trace'];
 const VISITS = ALL_VISITS.filter(({ name }) => isLong || ORDINARY_VISITS.includes(name));
 
 async function openPages(console: TestConsole, context: BrowserContext): Promise<ReadonlyMap<Visit, Page>> {
-  const person = await console.people.create({ name: 'ada', role: 'admin' }, BY);
-  const link = randomBytes(32).toString('base64url');
-  await console.people.addLink(person.id, { hash: hash('sha256', link, 'buffer'), lifetimeMs: 60_000 }, BY);
   const first = await context.newPage();
-  await first.goto(`${console.origin}/login#${link}`);
-  await first.locator('.shell').waitFor();
+  await logIn(console, first);
   await first.close();
   const pages = new Map<Visit, Page>();
   for (const visit of VISITS) {
@@ -63,13 +57,6 @@ async function openPages(console: TestConsole, context: BrowserContext): Promise
     pages.set(visit, page);
   }
   return pages;
-}
-
-async function sendDemo({ administration, daemon }: TestConsole): Promise<void> {
-  const { text: key } = await administration.createKey('shop', null, null);
-  const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
-  for (const { path, body } of makeDemo(Date.now(), 'demo').requests)
-    await fetch(daemon.url + path, { method: 'POST', headers, body: JSON.stringify(body) });
 }
 
 async function checkAway(t: Test, { name, link }: Visit, page: Page): Promise<void> {
@@ -96,7 +83,7 @@ if (chromium === null) {
       projects: ['shop'],
       databaseUrl: server.url,
     });
-    await sendDemo(console);
+    await sendDemo(console, 'shop');
     const browser = await launchChromium(chromium);
     t.teardown(() => browser.close());
     const pages = await openPages(console, await browser.newContext({ reducedMotion: 'reduce' }));
