@@ -5,7 +5,7 @@ import { freePort } from '../test/support/executable.ts';
 import { refuseArguments } from './arguments.ts';
 import { ServerProcess } from './side-by-side/server-process.ts';
 
-export const BUCKET = 'bench';
+const BUCKET = 'bench';
 
 /** The settings of a daemon that stores objects below this prefix of the bucket. */
 export const objectsIn = (prefix: string): readonly string[] => [
@@ -20,7 +20,7 @@ export function s3Executable(): string {
   return executable;
 }
 
-export interface Bucket {
+interface Bucket {
   readonly server: ServerProcess;
   readonly url: string;
 }

@@ -15,9 +15,10 @@ import { appendAndSync } from './bare-file.ts';
 import { makeCorpus } from './corpus.ts';
 import { type Daemon, dataFile, KEY, SMALL_FILES, startDaemon } from './daemon.ts';
 import { BenchDatabase } from './database.ts';
-import { grouped, percent, quantile } from '../src/cli/bench/figures.ts';
+import { grouped, percent } from '../src/cli/bench/figures.ts';
 import { Client, type Outcome, type Rate } from '../src/cli/bench/client.ts';
 import { FreshRequests, type Requests } from '../src/cli/bench/requests.ts';
+import { quantileCell, timesOf } from './outcome-times.ts';
 import { identified, StampedRequests } from './requests.ts';
 import { pinClient } from './side-by-side/server-process.ts';
 import { printHead, printRow } from './table.ts';
@@ -59,15 +60,10 @@ const COLUMNS = [
   'other',
 ];
 
-const milliseconds = (value: number): string => (Number.isNaN(value) ? '–' : `${value.toFixed(0)} ms`);
-
 interface Measured {
   readonly lead: readonly Outcome[];
   readonly outcomes: readonly Outcome[];
 }
-
-const timesOf = (outcomes: readonly Outcome[], wanted: number): readonly number[] =>
-  outcomes.filter(({ status }) => status === wanted).map(({ ms }) => ms);
 
 function row(share: number, peak: number, { lead, outcomes }: Measured, seconds: number): readonly string[] {
   const stored = timesOf(outcomes, 200);
@@ -79,9 +75,9 @@ function row(share: number, peak: number, { lead, outcomes }: Measured, seconds:
     grouped(outcomes.length / seconds),
     grouped(stored.length / seconds),
     percent(stored.length / seconds / peak),
-    ...[0.5, 0.99, 0.999].map((part) => milliseconds(quantile(stored, part))),
+    ...[0.5, 0.99, 0.999].map((part) => quantileCell(stored, part)),
     `${grouped(refused.length)}${bare > 0 ? ` (${bare} WITHOUT Retry-After)` : ''}`,
-    ...[outcomes, lead].map((which) => milliseconds(quantile(timesOf(which, 503), 0.99))),
+    ...[outcomes, lead].map((which) => quantileCell(timesOf(which, 503), 0.99)),
     grouped(other),
   ];
 }
@@ -131,7 +127,7 @@ async function measureFile(daemon: Daemon, bytes: number, rates: readonly number
   printHead(['appends / s', 'p50', 'p99']);
   for (const perSecond of rates) {
     const times = await appendAndSync(daemon.folder, { bytes, perSecond, milliseconds: BARE_MS });
-    printRow([grouped(perSecond), ...[0.5, 0.99].map((part) => milliseconds(quantile(times, part)))]);
+    printRow([grouped(perSecond), ...[0.5, 0.99].map((part) => quantileCell(times, part))]);
   }
 }
 

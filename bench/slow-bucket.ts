@@ -11,14 +11,15 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client, type Outcome } from '../src/cli/bench/client.ts';
-import { grouped, quantile } from '../src/cli/bench/figures.ts';
+import { Client } from '../src/cli/bench/client.ts';
+import { grouped } from '../src/cli/bench/figures.ts';
 import { FreshRequests, type Requests } from '../src/cli/bench/requests.ts';
 import { readArguments } from './arguments.ts';
 import { announce, objectsIn, s3Executable, startBucket } from './bucket.ts';
 import { makeCorpus } from './corpus.ts';
 import { KEY, startDaemon } from './daemon.ts';
 import { BenchDatabase } from './database.ts';
+import { quantileCell, timesOf } from './outcome-times.ts';
 import { identified } from './requests.ts';
 import { pinClient } from './side-by-side/server-process.ts';
 import { printHead, printRow } from './table.ts';
@@ -64,12 +65,6 @@ interface Load {
   readonly milliseconds: number;
 }
 
-const times = (outcomes: readonly Outcome[], wanted: number): readonly number[] =>
-  outcomes.filter(({ status }) => status === wanted).map(({ ms }) => ms);
-
-const inMs = (values: readonly number[], part: number): string =>
-  values.length === 0 ? '–' : `${grouped(quantile(values, part))} ms`;
-
 /** A daemon with its own database, and its own prefix in the bucket. */
 async function measure(root: string | undefined, prefix: string, load: Load): Promise<readonly string[]> {
   const database = await BenchDatabase.open();
@@ -80,13 +75,13 @@ async function measure(root: string | undefined, prefix: string, load: Load): Pr
     const before = daemon.server.usage().cpuSeconds;
     const outcomes = await client.atRate(load.requests, load);
     const seconds = daemon.server.usage().cpuSeconds - before;
-    const [stored, refused] = [times(outcomes, 200), times(outcomes, 503)];
+    const [stored, refused] = [timesOf(outcomes, 200), timesOf(outcomes, 503)];
     return [
       root ?? 'this one',
       grouped((stored.length * 1000) / load.milliseconds),
-      ...[0.5, 0.99].map((part) => inMs(stored, part)),
+      ...[0.5, 0.99].map((part) => quantileCell(stored, part)),
       grouped(refused.length),
-      ...[0.5, 0.99].map((part) => inMs(refused, part)),
+      ...[0.5, 0.99].map((part) => quantileCell(refused, part)),
       seconds.toFixed(1),
     ];
   } finally {

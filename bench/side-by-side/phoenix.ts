@@ -6,41 +6,27 @@ import { freePort } from '../../test/support/executable.ts';
 import { Client } from '../../src/cli/bench/client.ts';
 import { KEY } from '../daemon.ts';
 import type { Backend } from './contender.ts';
-import { OtherDatabase } from './other-database.ts';
-import { ServerProcess } from './server-process.ts';
+import { startOther } from './other-product.ts';
 
 /** The address of its first project, which takes all spans without another name. */
 const DEFAULT_PROJECT = Buffer.from('Project:1').toString('base64').replace('=', '');
 
 export async function startPhoenix(executable: string, folder: string): Promise<Backend> {
-  const database = await OtherDatabase.open('phoenix');
-  const port = await freePort();
-  const server = new ServerProcess({
+  const grpcPort = await freePort();
+  const { database, server, url, stop } = await startOther('phoenix', '/healthz', (address, port) => ({
     command: executable,
     args: ['serve'],
     env: {
       PHOENIX_HOST: '127.0.0.1',
       PHOENIX_PORT: String(port),
-      PHOENIX_GRPC_PORT: String(await freePort()),
+      PHOENIX_GRPC_PORT: String(grpcPort),
       PHOENIX_WORKING_DIR: folder,
-      PHOENIX_SQL_DATABASE_URL: database.address,
+      PHOENIX_SQL_DATABASE_URL: address,
       PHOENIX_TELEMETRY_ENABLED: 'false',
       PHOENIX_ALLOW_EXTERNAL_RESOURCES: 'false',
     },
     cwd: folder,
-  });
-  database.countFor(server);
-  const stop = async (): Promise<void> => {
-    await server.stop();
-    await database.close();
-  };
-  const url = `http://127.0.0.1:${port}`;
-  try {
-    await server.untilServing(`${url}/healthz`);
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  }));
   return {
     name: 'Phoenix, PostgreSQL',
     acknowledges: 'in a queue in memory',

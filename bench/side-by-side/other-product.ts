@@ -1,18 +1,19 @@
 /**
- * The database of another product, in a PostgreSQL server of the same build and with the same settings as Sluice's
- * embedded one. The product keeps its spans in a table `spans`.
+ * Another product over its own database, in a PostgreSQL server of the same build and with the same settings as
+ * Sluice's embedded one. The product keeps its spans in a table `spans`.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { parentOf } from '../../src/cli/bench/process-family.ts';
 import { BenchDatabase } from '../database.ts';
-import type { ServerProcess } from './server-process.ts';
+import { freePort } from '../../test/support/executable.ts';
+import { type Command, ServerProcess } from './server-process.ts';
 
 /** Phoenix commits after a thousand spans, which can take seconds. */
 const GIVE_UP_MS = 30_000;
 const POLL_MS = 500;
 
-export class OtherDatabase {
+class OtherDatabase {
   /** In the form of libpq. */
   readonly address: string;
   readonly #server: BenchDatabase;
@@ -57,4 +58,35 @@ export class OtherDatabase {
   close(): Promise<void> {
     return this.#server.close();
   }
+}
+
+export interface OtherProduct {
+  readonly database: OtherDatabase;
+  readonly server: ServerProcess;
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** Starts a product in the way that `commandOf` says. It serves when `healthPath` is answered. */
+export async function startOther(
+  name: string,
+  healthPath: string,
+  commandOf: (address: string, port: number) => Command,
+): Promise<OtherProduct> {
+  const database = await OtherDatabase.open(name);
+  const port = await freePort();
+  const server = new ServerProcess(commandOf(database.address, port));
+  database.countFor(server);
+  const stop = async (): Promise<void> => {
+    await server.stop();
+    await database.close();
+  };
+  const url = `http://127.0.0.1:${port}`;
+  try {
+    await server.untilServing(`${url}${healthPath}`);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { database, server, url, stop };
 }
