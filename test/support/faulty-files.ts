@@ -9,6 +9,9 @@ import type { FileSystem } from '../../src/exporters/file/rotated-files.ts';
 
 export type Operation = 'open' | 'write' | 'sync' | 'truncate' | 'rename' | 'unlink' | 'sync folder';
 
+/** Writes past the page cache consist of whole blocks. */
+const BLOCK_BYTES = 4096;
+
 /** The error code of a call; `short`: a write takes only a part; null: no error. */
 export type Fault = (operation: Operation) => string | null;
 
@@ -62,6 +65,15 @@ export class FaultyFiles implements FileSystem {
         await handle.write(part);
         if (code !== 'short') throw failure(code, 'write');
         return { bytesWritten: part.length, buffers };
+      },
+      write: async (bytes: Buffer, offset: number, length: number, position: number) => {
+        const code = this.fault('write');
+        if (code === null) return handle.write(bytes, offset, length, position);
+        if (code === 'EINVAL') throw failure(code, 'write');
+        const part = Math.floor(length / 2 / BLOCK_BYTES) * BLOCK_BYTES;
+        if (part > 0) await handle.write(bytes, offset, part, position);
+        if (code !== 'short') throw failure(code, 'write');
+        return { bytesWritten: part, buffer: bytes };
       },
       datasync: async () => {
         const code = this.fault('sync');

@@ -19,7 +19,7 @@ export interface NdjsonScene {
 }
 
 export async function makeNdjsonScene(
-  options: { readonly rotation?: Partial<Rotation>; readonly partBytes?: number } = {},
+  options: { readonly rotation?: Partial<Rotation>; readonly partBytes?: number; readonly directBytes?: number } = {},
 ): Promise<NdjsonScene> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-ndjson-'));
   const path = join(folder, NAME);
@@ -27,12 +27,11 @@ export async function makeNdjsonScene(
   const opened: NdjsonFile[] = [];
   let now = Date.UTC(2026, 0, 1);
   const rotation = { max_size: 0, max_age: 0, max_files: 0, ...options.rotation };
-  const { partBytes } = options;
+  const { rotation: _, ...sizes } = options;
   return {
     ...{ folder, path, files },
     open: async () => {
-      const parts = { path, rotation, logger: QUIET, now: () => (now += 1), files };
-      const file = new NdjsonFile({ ...parts, ...(partBytes === undefined ? {} : { partBytes }) });
+      const file = new NdjsonFile({ ...sizes, path, rotation, logger: QUIET, now: () => (now += 1), files });
       await file.open();
       opened.push(file);
       return file;

@@ -16,6 +16,7 @@
  */
 import type { FileHandle } from 'node:fs/promises';
 import type { Logger } from '../../component/logger.ts';
+import { DirectWrites } from './direct-writes.ts';
 import { endsWithLines } from './file-end.ts';
 import { type FileIdentity, FileOpening } from './file-opening.ts';
 import { bytesOf, LargeAppend, partsOf, type Range } from './large-append.ts';
@@ -39,6 +40,7 @@ export interface NdjsonFileParts {
   now(): number;
   readonly files?: FileSystem;
   readonly partBytes?: number;
+  readonly directBytes?: number;
   /** Ensures, before the file is touched, that no other process writes to it. Returns the function that releases it. */
   readonly claim?: () => Promise<() => Promise<void>>;
 }
@@ -61,10 +63,12 @@ export class NdjsonFile {
   readonly #opening: FileOpening;
   readonly #withdrawal: Withdrawal;
   readonly #partBytes: number;
+  readonly #directBytes: number | undefined;
   readonly #claim: NonNullable<NdjsonFileParts['claim']>;
   #release: () => Promise<void> = nothing;
   #state: 'closed' | 'ready' | 'broken' | 'distrusted' = 'closed';
   #handle: FileHandle | null = null;
+  #directWrites: DirectWrites | null = null;
   /** The length up to which the file is whole lines on disk. */
   #length = 0;
   #identity: FileIdentity | null = null;
@@ -85,6 +89,7 @@ export class NdjsonFile {
     const { path, rotation, logger, now, files = NODE_FILES } = parts;
     this.#claim = parts.claim ?? (async () => nothing);
     this.#partBytes = parts.partBytes ?? PART_BYTES;
+    this.#directBytes = parts.directBytes;
     this.#path = path;
     this.#rotation = rotation;
     this.#logger = logger;
@@ -190,7 +195,9 @@ export class NdjsonFile {
     if (handle === null) throw new Error('the file is closed');
     let atWorst: 'broken' | 'distrusted' = 'broken';
     try {
-      await writeAll(handle, chunks);
+      // After another program has shortened the file, only an append writes to its end.
+      const rest = this.#isUnchanged ? await this.#directWrites?.append(chunks, this.#length) : chunks;
+      await writeAll(handle, rest ?? chunks);
       atWorst = 'distrusted';
       await handle.datasync();
     } catch (error) {
@@ -293,6 +300,7 @@ export class NdjsonFile {
   async #openUpTo(end: number | null): Promise<void> {
     const { handle, length, createdMs, identity } = await this.#opening.open(end);
     this.#handle = handle;
+    this.#directWrites = new DirectWrites(this.#files, handle, this.#directBytes);
     const lengthAfterRemoval = await this.#withdrawal.finish(handle);
     if (lengthAfterRemoval !== null) this.#failedParts = [];
     if (length === 0 || this.#createdMs === 0) this.#createdMs = createdMs;
@@ -352,7 +360,10 @@ export class NdjsonFile {
   async #closeHandle(): Promise<void> {
     const handle = this.#handle;
     this.#handle = null;
+    const directWrites = this.#directWrites;
+    this.#directWrites = null;
     // All acknowledged bytes were synced before.
+    await directWrites?.close().catch(() => undefined);
     await handle?.close().catch(() => undefined);
   }
 }

@@ -18,7 +18,8 @@ async function writeSome(handle: FileHandle, buffers: readonly Buffer[]): Promis
   }
 }
 
-function skip(buffers: readonly Buffer[], bytes: number): readonly Buffer[] {
+/** The buffers without their first bytes. */
+export function skip(buffers: readonly Buffer[], bytes: number): readonly Buffer[] {
   let left = bytes;
   for (const [index, buffer] of buffers.entries()) {
     if (left < buffer.length) return [buffer.subarray(left), ...buffers.slice(index + 1)];

@@ -12,7 +12,8 @@ import { PATIENCE_MS } from '../../support/patience.ts';
 const NAME = 'out.ndjson';
 const RUNS = 300;
 
-const scene = (rotation: Partial<Rotation> = {}) => makeNdjsonScene({ rotation });
+const scene = (rotation: Partial<Rotation> = {}, sizes: { readonly directBytes?: number } = {}) =>
+  makeNdjsonScene({ rotation, ...sizes });
 
 const linesOf = (...texts: string[]): Buffer[] => texts.map((text) => Buffer.from(`${text}\n`));
 
@@ -145,53 +146,61 @@ const step = fc.record({
   faults: fc.array(fc.constantFrom(null, null, null, ...FAULTS), { maxLength: 6 }),
 });
 
-t.test(
-  'with any fault at any time, each acknowledged record is stored once, in order, and every line is whole',
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 12 }), fc.boolean(), async (steps, rotates) => {
-        const here = await scene(rotates ? { max_size: 80 } : {});
-        const acknowledged: string[] = [];
-        const refused = new Set<string>();
-        let file = await here.open();
-        try {
-          for (const [index, { action, lines, faults }] of steps.entries()) {
-            if (action === 'crash') {
-              here.files.fault = () => null;
-              file = await here.open();
-              continue;
+/** Appends through the page cache and past it. */
+const LINES = [
+  { title: 'small appends', padding: 7, maxSize: 80, sizes: {} },
+  { title: 'appends past the page cache', padding: 5003, maxSize: 30000, sizes: { directBytes: 4096 } },
+];
+
+for (const { title, padding, maxSize, sizes } of LINES)
+  t.test(
+    `${title}: with any fault at any time, each acknowledged record is stored once, in order, and every line is whole`,
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { maxLength: 12 }), fc.boolean(), async (steps, rotates) => {
+          const here = await scene(rotates ? { max_size: maxSize } : {}, sizes);
+          const acknowledged: string[] = [];
+          const refused = new Set<string>();
+          let file = await here.open();
+          try {
+            for (const [index, { action, lines, faults }] of steps.entries()) {
+              if (action === 'crash') {
+                here.files.fault = () => null;
+                file = await here.open();
+                continue;
+              }
+              const due = [...faults];
+              here.files.fault = (operation) => {
+                const next = due[0] ?? null;
+                if (next !== null && next[0] !== operation) return null;
+                due.shift();
+                return next === null ? null : next[1];
+              };
+              const texts = Array.from(
+                { length: lines },
+                (_, line) => `{"signal":"${index}.${line} ${'x'.repeat(line * padding)}`,
+              );
+              await file.append(linesOf(...texts)).then(
+                () => acknowledged.push(...texts),
+                () => {
+                  for (const text of texts) refused.add(text);
+                },
+              );
             }
-            const due = [...faults];
-            here.files.fault = (operation) => {
-              const next = due[0] ?? null;
-              if (next !== null && next[0] !== operation) return null;
-              due.shift();
-              return next === null ? null : next[1];
-            };
-            const texts = Array.from(
-              { length: lines },
-              (_, line) => `{"signal":"${index}.${line} ${'x'.repeat(line * 7)}`,
-            );
-            await file.append(linesOf(...texts)).then(
-              () => acknowledged.push(...texts),
-              () => {
-                for (const text of texts) refused.add(text);
-              },
-            );
+            here.files.fault = () => null;
+            await file.append(linesOf('last'));
+            const found = await here.lines();
+            const crashed = steps.some(({ action }) => action === 'crash');
+            // After a crash, a refused line may not be cut off yet: then it stays, whole.
+            const expected = [...acknowledged, 'last'];
+            const kept = crashed ? found.filter((line) => !refused.has(line)) : found;
+            if (kept.join('\n') !== expected.join('\n'))
+              throw new Error(`found ${found.join()} for ${expected.join()}`);
+          } finally {
+            await here.close();
           }
-          here.files.fault = () => null;
-          await file.append(linesOf('last'));
-          const found = await here.lines();
-          const crashed = steps.some(({ action }) => action === 'crash');
-          // After a crash, a refused line may not be cut off yet: then it stays, whole.
-          const expected = [...acknowledged, 'last'];
-          const kept = crashed ? found.filter((line) => !refused.has(line)) : found;
-          if (kept.join('\n') !== expected.join('\n')) throw new Error(`found ${found.join()} for ${expected.join()}`);
-        } finally {
-          await here.close();
-        }
-      }),
-      { numRuns: RUNS },
-    );
-  },
-);
+        }),
+        { numRuns: RUNS },
+      );
+    },
+  );

@@ -1,0 +1,103 @@
+/**
+ * Writes the whole blocks of a large append past the system's page cache (`O_DIRECT` of open(2), Linux). A page of the
+ * cache costs the kernel more than the copy into it: it is allocated, tracked while it is dirty, written and later
+ * reclaimed. The block that holds the end of the file is written again together with the bytes that follow it, because
+ * such a write begins and ends at blocks. The bytes after the last whole block are left to a normal append.
+ *
+ * The file system may not support this: then all bytes are left to the normal append. A failed write leaves a part of
+ * the append in the file, like a normal one.
+ */
+import { constants } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { viewOf } from '../../pdata/buffer-view.ts';
+import { reservePages } from '../../pdata/page-memory.ts';
+import { bytesOf } from './large-append.ts';
+import type { FileSystem } from './rotated-files.ts';
+import { skip } from './write-all.ts';
+
+/** A multiple of the sector size of all usual disks. */
+const BLOCK_BYTES = 4096;
+/** The size of one write. Its memory begins at a page, which `O_DIRECT` requires. */
+const STAGING_BYTES = 1048576;
+/** Smaller appends cost less through the cache. */
+const LEAST_BYTES = 262144;
+
+export class DirectWrites {
+  readonly #files: FileSystem;
+  readonly #file: FileHandle;
+  readonly #leastBytes: number;
+  #handle: FileHandle | null = null;
+  #staging: Buffer | null = null;
+  #isSupported = constants.O_DIRECT !== undefined;
+
+  /** `file`: the open file, for reading and appending. */
+  constructor(files: FileSystem, file: FileHandle, leastBytes = LEAST_BYTES) {
+    this.#files = files;
+    this.#file = file;
+    this.#leastBytes = leastBytes;
+  }
+
+  /** Appends chunks to a file of `length` bytes. Returns the rest, which belongs behind the bytes that it wrote. */
+  async append(chunks: readonly Buffer[], length: number): Promise<readonly Buffer[]> {
+    const end = wholeBlocks(length + bytesOf(chunks));
+    let at = wholeBlocks(length);
+    if (end - at < this.#leastBytes || !(await this.#open())) return chunks;
+    const [handle, staging] = [this.#handle, this.#staging];
+    if (handle === null || staging === null) return chunks;
+    let earlier = length - at;
+    if (earlier > 0 && (await this.#file.read(staging, 0, earlier, at)).bytesRead < earlier) return chunks;
+    let rest = chunks;
+    while (at < end) {
+      const size = Math.min(STAGING_BYTES, end - at);
+      fill(staging, earlier, size, rest);
+      const written = await this.#write(handle, staging, size, at);
+      rest = skip(rest, Math.max(0, written - earlier));
+      if (written < size) break;
+      at += size;
+      earlier = 0;
+    }
+    return rest;
+  }
+
+  async close(): Promise<void> {
+    this.#isSupported = false;
+    await this.#handle?.close();
+    this.#handle = null;
+  }
+
+  /** False when the file cannot be written this way. */
+  async #open(): Promise<boolean> {
+    if (this.#handle !== null || !this.#isSupported) return this.#isSupported;
+    try {
+      this.#staging ??= viewOf(reservePages(STAGING_BYTES, STAGING_BYTES), 0, STAGING_BYTES);
+      // The same file, also when another program has renamed it.
+      const path = `/proc/self/fd/${this.#file.fd}`;
+      this.#handle = await this.#files.open(path, constants.O_WRONLY | constants.O_DIRECT);
+    } catch {
+      this.#isSupported = false;
+    }
+    return this.#isSupported;
+  }
+
+  /** Returns the number of bytes that were written: 0 when the file system refuses such writes. */
+  async #write(handle: FileHandle, bytes: Buffer, size: number, at: number): Promise<number> {
+    try {
+      return (await handle.write(bytes, 0, size, at)).bytesWritten;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EINVAL') throw error;
+      this.#isSupported = false;
+      return 0;
+    }
+  }
+}
+
+const wholeBlocks = (bytes: number): number => bytes - (bytes % BLOCK_BYTES);
+
+/** Copies the first bytes of the chunks to the offsets `from` to `to`. */
+function fill(target: Buffer, from: number, to: number, chunks: readonly Buffer[]): void {
+  let at = from;
+  for (const chunk of chunks) {
+    if (at >= to) return;
+    at += chunk.copy(target, at, 0, to - at);
+  }
+}
