@@ -5,9 +5,10 @@ import { diag, DiagConsoleLogger, DiagLogLevel } from '@opentelemetry/api';
 const REGISTRY = Symbol.for('opentelemetry.js.api.1');
 
 /** Without a logger, `diag` is silent, and a refused key would never be noticed. */
-export function showWarnings(level: string | undefined = process.env['OTEL_LOG_LEVEL']): void {
+export function showWarnings(): void {
   const registered = (globalThis as { readonly [REGISTRY]?: { readonly diag?: unknown } })[REGISTRY];
   if (registered?.diag !== undefined) return;
-  const named = DiagLogLevel[(level ?? '').toUpperCase() as keyof typeof DiagLogLevel];
+  const level = process.env['OTEL_LOG_LEVEL'] ?? '';
+  const named = DiagLogLevel[level.toUpperCase() as keyof typeof DiagLogLevel];
   diag.setLogger(new DiagConsoleLogger(), { logLevel: named ?? DiagLogLevel.WARN });
 }

@@ -56,8 +56,8 @@ export class Intake {
    * `invalid_payload`, `body_too_large` (more elements than the tables hold) or `empty_payload`. An intake that does
    * not pause throws `TooManyAtOnce` for many rows.
    */
-  index(signal: Signal, encoding: Encoding, body: Uint8Array, context: Context, maxDepth = DEFAULT_MAX_DEPTH): Batch {
-    return finish(this.indexInSteps(signal, encoding, body, context, maxDepth));
+  index(signal: Signal, encoding: Encoding, body: Uint8Array, context: Context): Batch {
+    return finish(this.indexInSteps(signal, encoding, body, context, DEFAULT_MAX_DEPTH));
   }
 
   /** The same in steps, if the intake pauses. */

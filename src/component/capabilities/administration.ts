@@ -50,7 +50,7 @@ export interface ProjectAdministration {
   ): Promise<{ readonly text: string; readonly publicId: string }>;
   listKeys(project: string | null): Promise<readonly KeyRow[]>;
   /** With a project, only a key of that project. */
-  revokeKey(publicId: string, project?: string | null): Promise<void>;
+  revokeKey(publicId: string, project: string | null): Promise<void>;
   /** `captureContent` null: the configuration decides. */
   setEnvironment(project: string, environment: string, captureContent: boolean | null): Promise<void>;
   listEnvironments(project: string | null): Promise<readonly EnvironmentRow[]>;

@@ -43,7 +43,7 @@ export class Retention {
   readonly #tables: readonly PartitionedTable[];
   readonly #periods: RetentionPeriods;
   readonly #logger: Logger;
-  readonly #observer: TimeObserver;
+  readonly #observer = new TimeObserver(() => uptime() * 1000);
   readonly #stopped = new AbortController();
   readonly #limits: SessionLimits = { ...LIMITS, signal: this.#stopped.signal };
   readonly #isArchived: boolean;
@@ -58,14 +58,12 @@ export class Retention {
     database: PostgresDatabase,
     { isArchived = false, ...periods }: RetentionPeriods & { readonly isArchived?: boolean },
     logger: Logger,
-    observer = new TimeObserver(() => uptime() * 1000),
   ) {
     this.#database = database;
     this.#isArchived = isArchived;
     this.#partitions = new Partitions(database);
     this.#periods = periods;
     this.#logger = logger;
-    this.#observer = observer;
     this.#tables = [
       { name: 'spans', key: 'nanoseconds', retentionMs: periods.spans },
       { name: 'logs', key: 'timestamp', retentionMs: periods.logs },

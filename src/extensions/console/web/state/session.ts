@@ -7,8 +7,8 @@ export const me = signal<MeShape | null>(null);
 
 const ORDER: readonly RoleShape[] = ['viewer', 'editor', 'admin'];
 
-export async function loadMe(signal?: AbortSignal): Promise<MeShape> {
-  const answer = await get<MeShape>('/me', {}, signal);
+export async function loadMe(): Promise<MeShape> {
+  const answer = await get<MeShape>('/me');
   me.value = answer;
   loggedIn.value = true;
   return answer;
