@@ -5,6 +5,7 @@
 import type { DayColumn } from '../component/archived-day.ts';
 import { type Column, type ColumnType, LOG_COLUMNS, METRIC_COLUMNS, SPAN_COLUMNS } from '../pdata/columns.ts';
 import { quoted } from './duckdb.ts';
+import { DAY_MS, MS_NS } from '../pdata/time-units.ts';
 
 export type LakeSignal = 'spans' | 'logs' | 'metric_points';
 
@@ -39,9 +40,6 @@ export interface DayOfTable {
   /** YYYY-MM-DD */
   readonly day: string;
 }
-
-const NS_PER_MS = 1_000_000n;
-export const DAY_MS = 86_400_000;
 
 /** JSON is text: engines that read Parquet have different types for JSON, or none. */
 const TYPES: Readonly<Record<ColumnType, readonly [wire: WireType, type: string]>> = {
@@ -133,7 +131,7 @@ export function tableOf(signal: LakeSignal): LakeTable {
 export function conditionOf({ key }: LakeTable, day: string): string {
   const fromMs = Date.parse(day);
   const bound = (ms: number): string =>
-    key === 'received_at' ? `'${new Date(ms).toISOString()}'` : String(BigInt(ms) * NS_PER_MS);
+    key === 'received_at' ? `'${new Date(ms).toISOString()}'` : String(BigInt(ms) * MS_NS);
   return `${key} >= ${bound(fromMs)} AND ${key} < ${bound(fromMs + DAY_MS)}`;
 }
 

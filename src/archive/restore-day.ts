@@ -22,9 +22,10 @@ import { figuresIn, figuresOf } from './figures.ts';
 import { type PublishedJob, publishedJobs } from './lake-jobs.ts';
 import { listPartitions, openDays } from './open-days.ts';
 import { countComplete, sealStatement, withShortLock } from './seals.ts';
-import { conditionOf, DAY_MS, type LakeSignal, type LakeTable } from './lake-table.ts';
+import { conditionOf, type LakeSignal, type LakeTable } from './lake-table.ts';
 import { columnNames, lakeNames, textQuery } from './reading/text-rows.ts';
 import { Staging } from './staging.ts';
+import { DAY_MS } from '../pdata/time-units.ts';
 
 /**
  * Log records and metric points have no key, so those of a file and those of no file cannot be told apart. When some

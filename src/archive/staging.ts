@@ -6,7 +6,8 @@ import type { DuckDBAppender } from '@duckdb/node-api';
 import { readTuples, type Tuple } from './copy-tuples.ts';
 import { type Duck, explain, literal } from './duckdb.ts';
 import { contentSum, type Figures, figuresIn, figuresOf } from './figures.ts';
-import { DAY_MS, type LakeTable, quoteds } from './lake-table.ts';
+import { type LakeTable, quoteds } from './lake-table.ts';
+import { DAY_MS } from '../pdata/time-units.ts';
 
 const NULL = -1;
 /** Rows are handed to DuckDB after this many bytes. Until then its memory limit does not count them. */

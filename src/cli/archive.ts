@@ -14,9 +14,10 @@ import { flagOption, textOption, UsageError } from './options.ts';
 import { layOut } from './terminal.ts';
 import { formatBytes, formatCount, UNKNOWN } from './view/format.ts';
 import { asJson } from './view/screen-text.ts';
+import { DAY_MS } from '../pdata/time-units.ts';
 
 /** Where neither the command nor the configuration says otherwise. */
-const DEFAULT_AGE_MS = 7 * 86_400_000;
+const DEFAULT_AGE_MS = 7 * DAY_MS;
 
 const AS_CONFIGURED = 'exporters.postgres.archive.to';
 

@@ -3,9 +3,8 @@ import type { ArchivedFile } from '../archive/reading/archived-files.ts';
 import { dayNear } from './archived-range.ts';
 import { filesWithTraces, partsSince } from './archived-trace.ts';
 import type { Lake } from './lake.ts';
+import { DAY_MS, MS_NS } from '../pdata/time-units.ts';
 
-const DAY_MS = 86_400_000;
-const NS_PER_MS = 1_000_000n;
 /** Traces that are loaded at first. Each further step loads more, because each reads the files again. */
 const FIRST_TRACES = 100;
 const GROWTH = 8;
@@ -72,8 +71,8 @@ async function loadNewestFiles(
   }
 }
 
-const startOf = (day = ''): bigint => BigInt(Date.parse(day)) * NS_PER_MS;
-const endOf = (day = ''): bigint => startOf(day) + BigInt(DAY_MS) * NS_PER_MS;
+const startOf = (day = ''): bigint => BigInt(Date.parse(day)) * MS_NS;
+const endOf = (day = ''): bigint => startOf(day) + BigInt(DAY_MS) * MS_NS;
 
 /** A trace may have records on the day before and after. */
 function filesNear(files: readonly ArchivedFile[], window: readonly string[]): readonly ArchivedFile[] {

@@ -4,10 +4,7 @@ import type { LakeSignal } from '../archive/lake-table.ts';
 import type { Call } from './command.ts';
 import type { Lake } from './lake.ts';
 import { UsageError } from './options.ts';
-
-const DAY_MS = 86_400_000;
-const NS_PER_MS = 1_000_000n;
-const DAY_NS = BigInt(DAY_MS) * NS_PER_MS;
+import { DAY_MS, DAY_NS, MS_NS } from '../pdata/time-units.ts';
 
 /** In Unix nanoseconds; null: no limit. */
 export interface ArchivedRange {
@@ -23,7 +20,7 @@ export function rangeOfWords({ words: [project, since, until] }: Call) {
   return { project, since, until };
 }
 
-export const dayOf = (ns: bigint): string => new Date(Number(ns / NS_PER_MS)).toISOString().slice(0, 10);
+export const dayOf = (ns: bigint): string => new Date(Number(ns / MS_NS)).toISOString().slice(0, 10);
 
 /** The day so many days after another one. */
 export const dayNear = (day: string, days: number): string =>
@@ -84,7 +81,7 @@ export function boundedSince(
       bytes += file.bytes;
     }
     if (records > most.records || bytes > (most.bytes ?? bytes))
-      return latest(range.since, BigInt(Date.parse(day)) * NS_PER_MS + 2n * DAY_NS);
+      return latest(range.since, BigInt(Date.parse(day)) * MS_NS + 2n * DAY_NS);
   }
   return range.since;
 }

@@ -6,11 +6,10 @@ import type { PartScope } from '../archive/reading/waiting-parts.ts';
 import { NEAR_NS } from '../component/archived-day.ts';
 import { dayNear, dayOf } from './archived-range.ts';
 import type { Lake } from './lake.ts';
+import { DAY_MS, MS_NS } from '../pdata/time-units.ts';
 
 const ID_LENGTH = 32;
 const SPAN_ID_LENGTH = 16;
-const DAY_MS = 86_400_000;
-const NS_PER_MS = 1_000_000n;
 
 /** Traces of which the error message names the spans. */
 const MOST_FOUND = 5;
@@ -40,7 +39,7 @@ export async function loadTrace(lake: Lake, search: TraceSearch): Promise<void> 
   // A trace of which records are in objects only has a claim.
   if (claim === undefined) await searchBackwards(lake, traces, search);
   else {
-    const createdNs = BigInt(Math.floor(Number(claim['created_ms']))) * NS_PER_MS;
+    const createdNs = BigInt(Math.floor(Number(claim['created_ms']))) * MS_NS;
     const timeOf = (name: string): bigint => (claim[name] === null ? createdNs : BigInt(String(claim[name])));
     const [id, project] = [String(claim['trace_id']), String(claim['project'])];
     const [firstNs, lastNs] = [timeOf('first_ns'), timeOf('last_ns')];
@@ -93,7 +92,7 @@ const WITH_TRACES = ['spans', 'logs'] as const;
 
 /** As `filesWithTraces`, of objects. A time is of whole days. */
 export function partsSince({ project, since }: Omit<TraceSearch, 'id'>): PartScope {
-  const fromNs = since === null ? null : BigInt(since) - (BigInt(since) % (BigInt(DAY_MS) * NS_PER_MS));
+  const fromNs = since === null ? null : BigInt(since) - (BigInt(since) % (BigInt(DAY_MS) * MS_NS));
   return { signals: WITH_TRACES, project, fromNs, untilNs: null, traces: null, arrivedNs: null };
 }
 

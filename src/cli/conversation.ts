@@ -20,6 +20,7 @@ import {
 import { formatCost, formatCount, formatTook, plural } from './view/format.ts';
 import { drawMessage, messageData } from './view/messages.ts';
 import { asJson, cut } from './view/screen-text.ts';
+import { MS_NS } from '../pdata/time-units.ts';
 
 const DEFAULT_CALLS = 200;
 const MOST_CALLS = 10_000;
@@ -105,7 +106,7 @@ async function printThread(reader: Reader, thread: Thread, terminal: Terminal): 
 
 function describeTrace({ call }: Turn): string {
   const at = call.start_time_unix_nano;
-  const when = at === null ? [] : [new Date(Number(BigInt(at) / 1_000_000n)).toISOString()];
+  const when = at === null ? [] : [new Date(Number(BigInt(at) / MS_NS)).toISOString()];
   const what = call.trace_id === null ? 'log records' : `trace ${call.trace_id.slice(0, ID_DIGITS)}`;
   return [what, call.environment, ...when].join(', ');
 }

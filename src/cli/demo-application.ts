@@ -5,6 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { type Attributes, attributesOf, CLIENT, type DemoRequest, INTERNAL, spanOf, type Step } from './demo-otlp.ts';
+import { MS_NS } from '../pdata/time-units.ts';
 
 export interface Demo {
   readonly traceId: string;
@@ -17,16 +18,15 @@ export interface Demo {
 /** Distinguishes a demonstration from real telemetry. */
 const SERVICE = 'sluice-demo';
 const SCOPE = { name: 'sluice.demo', version: '1' };
-const NS_PER_MS = 1_000_000n;
 /** The duration of the run, which ends now. */
 const STORY_MS = 4_860;
 
 export function makeDemo(nowMs: number, environment: string): Demo {
   const traceId = randomBytes(16).toString('hex');
   const conversation = `demo-${traceId.slice(0, 8)}`;
-  const startNs = BigInt(Math.floor(nowMs) - STORY_MS) * NS_PER_MS;
+  const startNs = BigInt(Math.floor(nowMs) - STORY_MS) * MS_NS;
   const ids = Array.from({ length: 6 }, () => randomBytes(8).toString('hex'));
-  const at = (ms: number): string => String(startNs + BigInt(ms) * NS_PER_MS);
+  const at = (ms: number): string => String(startNs + BigInt(ms) * MS_NS);
   const resource = {
     attributes: attributesOf({ 'service.name': SERVICE, 'deployment.environment.name': environment }),
   };

@@ -6,12 +6,9 @@
 import { Dice } from './demo-dice.ts';
 import { type Attributes, attributesOf, type DemoRequest, INTERNAL, spanOf } from './demo-otlp.ts';
 import { CASE_MS, CASE_SPANS, makeCase, makeStory, type Story, type StoryStep, type Visitor } from './demo-stories.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, MS_NS } from '../pdata/time-units.ts';
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 const SLOT_MS = 5 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
-const NS_PER_MS = 1_000_000n;
 
 export const SCALES: ReadonlyMap<string, number> = new Map([
   ['hour', HOUR_MS],
@@ -99,7 +96,7 @@ interface Slot {
 const clockOf =
   (slot: Slot, fromMs: number) =>
   (ms: number): string =>
-    String(BigInt(slot.atMs + fromMs + ms) * NS_PER_MS);
+    String(BigInt(slot.atMs + fromMs + ms) * MS_NS);
 
 const resourceOf = ({ environment }: Slot, service: string): object => ({
   attributes: attributesOf({

@@ -30,12 +30,12 @@ import type { Call } from './command.ts';
 import { textOption } from './options.ts';
 import type { Reader } from './reader.ts';
 import { formatBytes, plural } from './view/format.ts';
+import { MS_NS } from '../pdata/time-units.ts';
 
 /** The memory limit of DuckDB, which sorts and filters rows. The process needs some 250 MiB more. */
 const MEMORY_BYTES = 512 * 2 ** 20;
 /** Compressed bytes of objects that one command reads, unless it says otherwise. */
 const MOST_PART_BYTES = 256 * 2 ** 20;
-const NS_PER_MS = 1_000_000n;
 
 export const LAKE_OPTION = {
   lake: textOption('DIR', 'The folder or bucket with archived days, or with objects', {
@@ -187,7 +187,7 @@ export class Lake {
   leaveOut(ns: bigint): void {
     this.#leftNs = ns;
     this.#context.call.terminal.say(
-      `Requests that arrived until ${new Date(Number(ns / NS_PER_MS)).toISOString()} are left out: their objects are too many to read.\n  hint: Publish them with \`sluice compact\`, or ask for one project or a shorter time.`,
+      `Requests that arrived until ${new Date(Number(ns / MS_NS)).toISOString()} are left out: their objects are too many to read.\n  hint: Publish them with \`sluice compact\`, or ask for one project or a shorter time.`,
     );
   }
 

@@ -16,6 +16,7 @@ import type { Call } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { withDatabase } from './database.ts';
 import { flagOption, textOption, UsageError, type Values } from './options.ts';
+import { MS_NS } from '../pdata/time-units.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -97,7 +98,7 @@ export function sinceOf(values: Values, nowMs: number): string | null {
   if (text === undefined || text === 'all') return null;
   const ms = parseDuration(text);
   if (ms === null) throw new UsageError(`--since takes a duration, not "${text}"`, 'as 30m, 12h or 7d, or all');
-  return String(BigInt(Math.floor(nowMs - ms)) * 1_000_000n);
+  return String(BigInt(Math.floor(nowMs - ms)) * MS_NS);
 }
 
 /** The value of an option `limit`. */

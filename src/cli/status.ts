@@ -5,9 +5,9 @@ import { ask, DAEMON_OPTIONS, findDaemonSocket } from './running-daemon.ts';
 import { layOut } from './terminal.ts';
 import { formatAge, plural } from './view/format.ts';
 import { flagOption } from './options.ts';
+import { SECOND_MS } from '../pdata/time-units.ts';
 
 const WATCH_MS = 2_000;
-const SECOND_MS = 1_000;
 
 export const command: Command = {
   description:

@@ -7,6 +7,7 @@ import { formatBytes, UNKNOWN } from './view/format.ts';
 import { type Reader, textOf } from './reader.ts';
 import type { Terminal } from './terminal.ts';
 import { describeTable } from './view/table.ts';
+import { DAY_MS } from '../pdata/time-units.ts';
 
 type Signal = keyof RetentionPeriods;
 
@@ -22,7 +23,6 @@ export interface StoredData {
   readonly bytes: number;
 }
 
-const DAY_MS = 86_400_000;
 const DAY_PARTITION = /_(\d{4})(\d\d)(\d\d)$/u;
 /** Tables with daily partitions. Rows outside of all days, in the default partition, count only for the size. */
 const DAILY = [

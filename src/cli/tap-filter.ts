@@ -6,11 +6,11 @@ import { textMatcher } from '../extensions/console/filter/text-pattern.ts';
 import { amountOf, isPlainNumber, nanosecondsOf } from '../extensions/console/filter/values.ts';
 import { CONTENT_COLUMNS } from '../pdata/content-columns.ts';
 import { filterFault } from './filter-option.ts';
+import { NS_PER_MS } from '../pdata/time-units.ts';
 
 /** One line of the file, parsed. */
 export type TappedRecord = Readonly<Record<string, unknown>>;
 
-const NS_PER_MS = 1_000_000;
 const ERROR_SEVERITY = 17;
 
 /** Whether a record matches. Throws a `UsageError` for a text that is no filter, or needs whole traces. */

@@ -6,6 +6,7 @@
 import type { OwnCommands } from './capabilities/own-commands.ts';
 import type { PostgresDatabase } from './capabilities/postgres.ts';
 import type { Logger } from './logger.ts';
+import { SECOND_MS } from '../pdata/time-units.ts';
 
 export interface ScheduledCommand {
   /** The name of its row in `sluice.maintenance_state`. */
@@ -25,7 +26,6 @@ export interface ScheduledCommand {
 const TICK_MS = 600_000;
 /** The pause after a run that failed. */
 const RETRY_MS = 1_800_000;
-const SECOND_MS = 1_000;
 /**
  * The lock is that of the command. The time is read once it is held: of two claims, the first to begin can be the
  * second to get the lock. A clock that was set back does not delay a run for longer than the interval.

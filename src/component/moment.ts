@@ -1,6 +1,6 @@
 /** Dates and times that people write. */
+import { MS_NS } from '../pdata/time-units.ts';
 
-const NS_PER_MS = 1_000_000n;
 /** The highest time that a column of PostgreSQL can hold, in Unix nanoseconds. */
 export const LATEST_NS = 2n ** 63n - 1n;
 const ISO_8601 = /^(?:(\d{4}-\d\d-(\d\d))(?:[T ]\d.*)?|\d{4}(?:-\d\d)?)$/iu;
@@ -19,7 +19,7 @@ export function parseMoment(text: string): number {
 
 /** Unix nanoseconds of a time in milliseconds, between 1970 and the last time that can be stored, in 2262. */
 export function storableNs(ms: number): bigint {
-  const ns = BigInt(Math.floor(ms)) * NS_PER_MS;
+  const ns = BigInt(Math.floor(ms)) * MS_NS;
   return ns < 0n ? 0n : ns > LATEST_NS ? LATEST_NS : ns;
 }
 
@@ -27,5 +27,5 @@ export function storableNs(ms: number): bigint {
 export function parseInstant(text: string): bigint | null {
   const [, second = '', fraction = '', zone = ''] = RFC3339.exec(text) ?? [];
   const ms = parseMoment((second + zone).toUpperCase());
-  return Number.isNaN(ms) ? null : BigInt(ms) * NS_PER_MS + BigInt(fraction.padEnd(9, '0'));
+  return Number.isNaN(ms) ? null : BigInt(ms) * MS_NS + BigInt(fraction.padEnd(9, '0'));
 }

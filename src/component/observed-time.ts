@@ -5,6 +5,7 @@
  */
 import type { PostgresDatabase } from './capabilities/postgres.ts';
 import { inTransaction } from './in-transaction.ts';
+import { DAY_MS } from '../pdata/time-units.ts';
 
 /** A clock that is ahead by more than this since the last reading was set. */
 const STEP_MS = 300000;
@@ -12,7 +13,7 @@ const STEP_MS = 300000;
  * The first reading of a process cannot distinguish a long pause from a wrong clock. A longer gap counts as a wrong
  * clock.
  */
-const LONGEST_REST_MS = 7 * 86400000;
+const LONGEST_REST_MS = 7 * DAY_MS;
 /** Older steps are beyond every retention, except on a machine whose clock is set constantly. */
 const MAX_STEPS = 100;
 

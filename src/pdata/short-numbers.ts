@@ -1,8 +1,6 @@
 /** Numbers in few characters for people, as the command line and the console show them: durations, counts, sizes. */
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from './time-units.ts';
+
 const THOUSANDS = [
   [1e18, 'E'],
   [1e15, 'P'],

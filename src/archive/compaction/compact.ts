@@ -41,9 +41,10 @@ import {
 } from './compactions.ts';
 import { lineQuery } from './line-rows.ts';
 import { copyLines, type PartSource } from './part-lines.ts';
+import { DAY_MS } from '../../pdata/time-units.ts';
 
 /** Published parts and their objects stay for readers that began before the publication. */
-const KEPT_MS = 86_400_000;
+const KEPT_MS = DAY_MS;
 
 export interface CompactionWork extends Work, Pick<PartSource, 'keyOf'> {
   /** Parts that arrived this long ago, by the clock of the database. */

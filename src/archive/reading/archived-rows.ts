@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { Query } from '../../component/capabilities/postgres.ts';
 import { UserError } from '../../errors.ts';
 import { type Duck, literal, quoted } from '../duckdb.ts';
-import { DAY_MS, type LakeSignal, tableOf } from '../lake-table.ts';
+import { type LakeSignal, tableOf } from '../lake-table.ts';
 import { conditionOf as erasureOf, type Erasure, readErasures } from '../requested-erasures.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import { type ArchivedFile, archivedFiles } from './archived-files.ts';
@@ -26,6 +26,7 @@ import {
 } from './partial-file.ts';
 import { removeRepeated, removeStored } from './repeated-rows.ts';
 import { columnNames, lakeNames, textQuery } from './text-rows.ts';
+import { DAY_MS, MS_NS } from '../../pdata/time-units.ts';
 
 /**
  * The most text that one command copies into the database. It is on the disk of the database until the command ends.
@@ -320,7 +321,7 @@ const DATA_EXCEPTION = /^2[23]\w{3}$/u;
 
 /** Log records and points are in the file of the day they arrived. */
 function endOf({ day, maxNs }: ArchivedFile): bigint {
-  const ns = BigInt(Date.parse(day) + DAY_MS) * 1_000_000n;
+  const ns = BigInt(Date.parse(day) + DAY_MS) * MS_NS;
   return maxNs !== null && maxNs >= ns ? maxNs + 1n : ns;
 }
 

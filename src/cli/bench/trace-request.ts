@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { Dice } from '../demo-dice.ts';
 import { type IdentifiedBody, identify, TRACE_ID_BYTES } from './identified-body.ts';
 import { modelCallAttributes, smallSpanAttributes } from './span-content.ts';
+import { MS_NS } from '../../pdata/time-units.ts';
 
 /** How many spans of each kind are model calls: one of so many; 0 for none. */
 export const KINDS: ReadonlyMap<string, number> = new Map([
@@ -21,7 +22,6 @@ export interface RequestShape {
 
 const SPANS_OF_A_TRACE = 8;
 const SPAN_ID_BYTES = 8;
-const NS_PER_MS = 1_000_000n;
 /** All spans of a request begin at the same time. The longest ends at the time of the run. */
 const LONGEST_MS = 4000;
 const CLIENT = 3;
@@ -32,11 +32,11 @@ const SCOPE = { name: 'sluice.bench', version: '1' };
 export function makeTraceRequest({ spans, kind, environment, nowMs }: RequestShape, seed: string): IdentifiedBody {
   const dice = new Dice(seed);
   const every = KINDS.get(kind) ?? 0;
-  const start = BigInt(nowMs - LONGEST_MS) * NS_PER_MS;
+  const start = BigInt(nowMs - LONGEST_MS) * MS_NS;
   const ids = Array.from({ length: Math.ceil(spans / SPANS_OF_A_TRACE) }, () => randomBytes(TRACE_ID_BYTES));
   const written = Array.from({ length: spans }, (_, index) => {
     const isCall = every > 0 && index % every === 0;
-    const end = start + BigInt(dice.between(1, LONGEST_MS)) * NS_PER_MS;
+    const end = start + BigInt(dice.between(1, LONGEST_MS)) * MS_NS;
     return delimited(
       2,
       delimited(1, ids[Math.floor(index / SPANS_OF_A_TRACE)] as Buffer),

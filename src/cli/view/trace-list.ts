@@ -4,6 +4,7 @@ import type { TraceRow } from '../traces-query.ts';
 import { formatAge, formatCost, formatCount, formatTook } from './format.ts';
 import { clean, cut, padLeft, widthOf } from './screen-text.ts';
 import { describeBlocks } from './table.ts';
+import { NS_PER_MS } from '../../pdata/time-units.ts';
 
 /** The digits that are shown, of 32. `sluice trace` accepts a prefix of an id. */
 const ID_DIGITS = 12;
@@ -11,7 +12,6 @@ const ID_DIGITS = 12;
 const SHORTEST_NAME = 32;
 /** Where the terminal has no room for that. With less, each trace is a block of lines. */
 const LEAST_NAME = 16;
-const NS_PER_MS = 1_000_000;
 /** Places of columns. */
 const NAME = 2;
 const TOKENS = 5;

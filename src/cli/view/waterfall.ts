@@ -5,6 +5,7 @@ import { growTree, type TreeLine } from './span-tree.ts';
 import type { Style } from '../terminal.ts';
 import type { SpanRow, Totals, TraceRecord } from './trace-record.ts';
 import { costsBelow, describeUsage, isMarked, LEGEND } from './usage-marks.ts';
+import { MS_NS } from '../../pdata/time-units.ts';
 
 /** Deeper spans are drawn at this depth, so that names stay readable. */
 const DEEPEST = 12;
@@ -46,7 +47,7 @@ export function drawTrace(record: TraceRecord, { width, style, lineLimit, below:
   const lines = growTree(record.spans, record.logs);
   const layout = layoutFor(Math.max(width, NARROWEST), totals, style);
   const began = totals.start_time_unix_nano;
-  const when = began === null ? '' : `, ${new Date(Number(BigInt(began) / 1_000_000n)).toISOString()}`;
+  const when = began === null ? '' : `, ${new Date(Number(BigInt(began) / MS_NS)).toISOString()}`;
   const below = costsBelow(lines);
   const shown = lines.slice(0, lineLimit);
   const drawn = shown.flatMap((line, at) => [...drawLine(line, layout, below[at] ?? null), ...more(line)]);

@@ -2,6 +2,7 @@
 import { IS_OF_TABLES } from '../../component/archived-day.ts';
 import type { ScheduledCommand } from '../../component/command-schedule.ts';
 import { booleanOption, optionGroup } from '../../component/option-schema.ts';
+import { DAY_MS } from '../../pdata/time-units.ts';
 
 export interface CompactionOptions {
   readonly enabled: boolean;
@@ -14,7 +15,6 @@ export interface CompactionOptions {
 }
 
 const DURATION = { type: 'integer', format: 'duration' } as const;
-const DAY_MS = 86_400_000;
 
 export const COMPACTION_SCHEMA = optionGroup(
   'Records become Parquet files, by `sluice compact` in a process of its own. Their objects are removed one to two days later.',

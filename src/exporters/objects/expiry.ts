@@ -4,10 +4,9 @@ import type { PostgresDatabase, SessionLimits } from '../../component/capabiliti
 import { expireClaims, expireUsage } from '../../component/ledger-expiry.ts';
 import type { TimeObserver } from '../../component/observed-time.ts';
 import { optionGroup } from '../../component/option-schema.ts';
+import { DAY_MS, HOUR_MS } from '../../pdata/time-units.ts';
 
 const DURATION = { type: 'integer', format: 'duration' } as const;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 
 /** In milliseconds. */
 export interface LedgerPeriods {

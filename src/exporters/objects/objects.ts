@@ -35,6 +35,7 @@ import { tupleOf } from './part.ts';
 import { type RecordTimes, timesOf } from './record-times.ts';
 import { type Age, Shipper } from './shipper.ts';
 import { StoreWatch } from './watch.ts';
+import { DAY_MS, HOUR_MS } from '../../pdata/time-units.ts';
 
 export interface ObjectsOptions {
   /** A folder, or s3://bucket/prefix. */
@@ -49,9 +50,9 @@ export interface ObjectsOptions {
 const TIMING: S3Timing = { idleMs: 10_000, attempts: 1, pauseMs: 1 };
 /** A request older than this is not committed, because an object without a part is removed after a day. */
 const MAX_STAGED_MS = 600_000;
-const ORPHAN_MS = 86_400_000;
+const ORPHAN_MS = DAY_MS;
 /** How often the ledger is expired, and the database asked whether orphans are to be removed. */
-const TICK_MS = 3_600_000;
+const TICK_MS = HOUR_MS;
 const SECONDS_BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const NOTHING = (): void => undefined;
 

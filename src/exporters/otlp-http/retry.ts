@@ -2,6 +2,7 @@
  * Decides when a failed entry is sent again, and when it is given up. Pure functions: the clock and the random number
  * are arguments.
  */
+import { HOUR_MS } from '../../pdata/time-units.ts';
 
 /** The Collector's names; milliseconds. */
 export interface RetryOptions {
@@ -15,7 +16,7 @@ export interface RetryOptions {
 }
 
 /** The upper limit of a remote's `Retry-After`. */
-export const MAX_RETRY_AFTER_MS = 3600000;
+export const MAX_RETRY_AFTER_MS = HOUR_MS;
 
 export interface Failure {
   /** Attempts so far, including this one. */

@@ -1,7 +1,7 @@
 /** Removes resources and scopes that no row refers to any more, by their last day of use. */
 import type { Query } from '../../component/capabilities/postgres.ts';
+import { DAY_MS } from '../../pdata/time-units.ts';
 
-const DAY_MS = 86400000;
 /**
  * Two weeks, because a span whose clock is ahead leaves the default partition when its day is opened, at most two weeks
  * before that day, and then stays for the retention. The other days, because the noted day lags at most half a day and

@@ -7,9 +7,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { DayColumn } from '../../component/archived-day.ts';
 import type { PostgresDatabase, Query, SessionLimits } from '../../component/capabilities/postgres.ts';
 import { isLockTimeout, LOCK_TIMEOUT } from '../../component/lock-wait.ts';
+import { DAY_MS, MS_NS } from '../../pdata/time-units.ts';
 
-const DAY_MS = 86400000;
-const NS_PER_MS = 1000000n;
 /** The days that are kept open before today (for late spans) and after it. */
 const DAYS_BACK = 7;
 const DAYS_AHEAD = 7;
@@ -214,5 +213,5 @@ export function boundOf(table: PartitionedTable, day: number): string {
 }
 
 export function boundAt({ key }: PartitionedTable, ms: number): string {
-  return key === 'nanoseconds' ? String(BigInt(ms) * NS_PER_MS) : `'${new Date(ms).toISOString()}'`;
+  return key === 'nanoseconds' ? String(BigInt(ms) * MS_NS) : `'${new Date(ms).toISOString()}'`;
 }

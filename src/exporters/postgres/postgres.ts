@@ -19,6 +19,7 @@ import { ChunkPool } from '../../pdata/chunk-pool.ts';
 import { SIGNALS } from '../../pdata/context.ts';
 import { encodeInSteps } from '../../pdata/encode-rows.ts';
 import { Retention, type RetentionPeriods } from './retention.ts';
+import { DAY_MS, HOUR_MS } from '../../pdata/time-units.ts';
 
 export interface ArchiveOptions {
   /** Empty: nothing is archived. */
@@ -37,7 +38,7 @@ export interface PostgresExporterOptions {
 }
 
 /** The interval in which days are opened and dropped. */
-const MAINTENANCE_MS = 3600000;
+const MAINTENANCE_MS = HOUR_MS;
 /** The pause after a run with a failure. */
 const MAINTENANCE_RETRY_MS = 600000;
 
@@ -197,8 +198,7 @@ function noteIn({ capabilities, id }: Host, exporters: Capability<Set<string>>):
   else noted.add(id);
 }
 
-const DAY_MS = 86400000;
-const DAY = { type: 'integer', format: 'duration', minimum: 3600000 } as const;
+const DAY = { type: 'integer', format: 'duration', minimum: HOUR_MS } as const;
 
 export const postgresExporter = defineExporter<PostgresExporterOptions>({
   type: 'postgres',

@@ -15,8 +15,8 @@ import {
   startOf,
   withShortLocks,
 } from './partitions.ts';
+import { HOUR_MS } from '../../pdata/time-units.ts';
 
-const HOUR_MS = 3600000;
 /**
  * The constraint refuses rows of its day until the day is attached, so the day must begin later. If the process ends in
  * between, the next run of any replica removes the constraint in time, at most an hour later.

@@ -17,6 +17,7 @@ import { type LockHolder, lockHolder } from './lock-holder.ts';
 import { dateOf, type Partition, PARTITION_LIMITS, type PartitionedTable, Partitions } from './partitions.ts';
 import { abandonReservation, reserveDay } from './reserve.ts';
 import { abandonRewrite, DAYS_PER_REWRITE, rewriteDefault } from './rewrite.ts';
+import { HOUR_MS } from '../../pdata/time-units.ts';
 
 /** In milliseconds. */
 export interface RetentionPeriods {
@@ -32,7 +33,7 @@ const OPENING_MS = 10000;
 /** The time limit of statements that do not block ingest. Some read a whole default partition. */
 const LIMITS: SessionLimits = { statementTimeoutMs: 600000, lockTimeoutMs: 100 };
 /** The time limit of building an index over a day of many gigabytes. */
-const INDEX_MS = 6 * 3600000;
+const INDEX_MS = 6 * HOUR_MS;
 /** Only one replica at a time runs the long steps. */
 const LOCK = "SELECT pg_try_advisory_lock(hashtext('sluice.maintenance')) AS held";
 const NOW = 'SELECT (extract(epoch FROM now()) * 1000)::float8 AS now';

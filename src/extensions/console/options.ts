@@ -8,6 +8,7 @@ import type { Role } from '../../component/capabilities/people.ts';
 import { booleanOption, choiceOption, integerOption, optionGroup } from '../../component/option-schema.ts';
 import { readCertificates } from '../../net/certificates.ts';
 import { TLS_SCHEMA, type TlsOptions } from '../../net/tls-options.ts';
+import { DAY_MS } from '../../pdata/time-units.ts';
 
 export interface ConsoleOptions {
   readonly endpoint: string;
@@ -78,7 +79,7 @@ export const CONSOLE_SCHEMA = {
         type: 'integer',
         format: 'duration',
         minimum: 60_000,
-        maximum: 365 * 86_400_000,
+        maximum: 365 * DAY_MS,
         default: '30d',
         description: 'How long a login lasts. It ends after 7 days without use.',
       },

@@ -90,7 +90,7 @@ interface Period {
   readonly windows: readonly Window[];
 }
 
-export const DAY_MS = 86_400_000;
+const DAY_MS = 86_400_000;
 /** 1 January 1970 was a Thursday; bit 0 of a day mask is Sunday. */
 const EPOCH_WEEKDAY = 4;
 export const EVERY_DAY = 0b1111111;

@@ -2,16 +2,9 @@
  * Converts the published price data of genai-prices to card drafts, with corrections: the long-prompt threshold of
  * OpenAI, hours of the day that start at a date, rounding errors of floats, and units that are not tokens.
  */
-import {
-  DAY_MS,
-  EVERY_DAY,
-  type Origin,
-  type CardDraft,
-  type PeriodDraft,
-  type TableDraft,
-  type WindowDraft,
-} from './card.ts';
+import { EVERY_DAY, type Origin, type CardDraft, type PeriodDraft, type TableDraft, type WindowDraft } from './card.ts';
 import { type RateKey, type Rates, roundRate } from './rates.ts';
+import { DAY_MS } from '../../pdata/time-units.ts';
 
 /** The upstream format, as far as it is read. */
 export interface RawProvider {

@@ -6,7 +6,6 @@ import { parseMoment } from '../../component/moment.ts';
 import {
   Card,
   type CardDraft,
-  DAY_MS,
   EVERY_DAY,
   formatMoment,
   type Origin,
@@ -30,6 +29,7 @@ import {
 import type { MatchKind } from './priced-model.ts';
 import { parseRate, RATE_KEYS, type RateKey, type Rates, readDecimal } from './rates.ts';
 import { foldProvider } from './route.ts';
+import { DAY_MS } from '../../pdata/time-units.ts';
 
 export interface PricingProblem {
   /** Where in the options, as `overrides[2].prices[0].rates.input`. */

@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { literalPattern } from '../../pdata/literal-pattern.ts';
+import { DAY_MS } from '../../pdata/time-units.ts';
 
 export interface CorsOptions {
   readonly allowed_origins: readonly string[];
@@ -57,7 +58,7 @@ export const CORS_SCHEMA = {
       type: 'integer',
       format: 'duration',
       minimum: 0,
-      maximum: 86_400_000,
+      maximum: DAY_MS,
       default: '2h',
       description: 'How long a browser may cache the answer to a preflight.',
     },

@@ -6,13 +6,14 @@ import { randomInt } from 'node:crypto';
 import { constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { PacedCalls } from './call-pacing.ts';
 import type { KeepaliveOptions } from './grpc-options.ts';
+import { HOUR_MS } from '../../pdata/time-units.ts';
 
 /** The age varies by a tenth, so that clients that connected together do not reconnect together. */
 const AGE_SPREAD = 10;
 /** A peer may ping too early this many times before it is disconnected. */
 const MAX_STRIKES = 2;
 /** The minimum time between pings without open calls, unless `permit_without_stream`. */
-const IDLE_PING_INTERVAL_MS = 2 * 3_600_000;
+const IDLE_PING_INTERVAL_MS = 2 * HOUR_MS;
 
 /**
  * A peer may reset this many calls before they are answered, plus some each second: protection from rapid reset

@@ -8,8 +8,8 @@ import { ChunkPool } from '../../pdata/chunk-pool.ts';
 import type { Signal } from '../../pdata/context.ts';
 import { encodeInSteps } from '../../pdata/encode-rows.ts';
 import type { Steps } from '../../pdata/steps.ts';
+import { SECOND_MS } from '../../pdata/time-units.ts';
 
-const SECOND_MS = 1000;
 /** The size of the lines of one request. */
 const MAX_BYTES = 1024 * 1024;
 const LINE_END = 10;

@@ -2,7 +2,8 @@
 // fractions.
 import fc from 'fast-check';
 import t from 'tap';
-import { Card, type CardDraft, DAY_MS, EVERY_DAY, type TableDraft } from '../../../src/processors/pricing/card.ts';
+import { Card, type CardDraft, EVERY_DAY, type TableDraft } from '../../../src/processors/pricing/card.ts';
+import { DAY_MS } from '../../../src/pdata/time-units.ts';
 import { type Cost, PricedModel } from '../../../src/processors/pricing/priced-model.ts';
 import { RATE_KEYS, type Rates } from '../../../src/processors/pricing/rates.ts';
 import { COST_FLAGS, namesOfFlags, type Usage } from '../../../src/processors/pricing/usage.ts';

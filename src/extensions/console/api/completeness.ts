@@ -7,9 +7,8 @@ import { LATEST_NS } from '../../../component/moment.ts';
 import { ConsoleError, type ConsoleErrorCode } from '../errors.ts';
 import type { ArchivedDays, Reply, RequestContext } from '../server/route.ts';
 import { type Range, wordOf } from './question.ts';
+import { DAY_NS, MS_NS } from '../../../pdata/time-units.ts';
 
-const NS_PER_MS = 1_000_000n;
-const DAY_NS = 86_400_000_000_000n;
 /** Clocks may be ahead. */
 const AHEAD_NS = DAY_NS;
 /** How far back archived days are read for a request without a range. */
@@ -98,7 +97,7 @@ async function completenessOf(context: RequestContext, reading: Reading): Promis
 
 /** A request without pages and without a beginning is for recent days. */
 function rangeOf({ now }: RequestContext, { of, from, until, isEnough }: Reading) {
-  const nowNs = BigInt(now()) * NS_PER_MS;
+  const nowNs = BigInt(now()) * MS_NS;
   const first = from <= 0n && isEnough === undefined ? nowNs - RECENT_NS : from;
   return { of, from: first < 0n ? 0n : first, until: until > LATEST_NS ? LATEST_NS : until };
 }
@@ -107,7 +106,7 @@ function rangeOf({ now }: RequestContext, { of, from, until, isEnough }: Reading
 function daysOf(context: RequestContext, reading: Reading): ArchivedDays {
   const { of, from, until } = rangeOf(context, reading);
   const { isDetailed, conversation } = reading;
-  const nowNs = BigInt(context.now()) * NS_PER_MS;
+  const nowNs = BigInt(context.now()) * MS_NS;
   const { project } = context;
   const named = conversation === undefined ? {} : { conversation };
   return { of, project, from, until: until < nowNs ? until : nowNs + AHEAD_NS, isDetailed, ...named };

@@ -12,8 +12,8 @@ import { jsonText, PROJECT, type RequestContext, readRoute } from '../server/rou
 import { allOf, boundedRangeOf, environmentCondition, intervalOf, type Range } from './question.ts';
 import type { MetricForm } from './shapes.ts';
 import { nameText } from './texts.ts';
+import { DAY_MS } from '../../../pdata/time-units.ts';
 
-const DAY_MS = 86_400_000;
 const MAX_DAYS = 31;
 const INTERVALS = ['10s', '30s', '1m', '5m', '15m', '30m', '1h', '3h', '6h', '1d'] as const;
 /** The newest points that are read. A point of a histogram has many buckets. */

@@ -8,8 +8,8 @@ import type { Parameters } from '../filter/parameters.ts';
 import { parseFilter } from '../filter/parse.ts';
 import { isDuration, nanosecondsOf } from '../filter/values.ts';
 import type { RequestContext } from '../server/route.ts';
+import { MS_NS } from '../../../pdata/time-units.ts';
 
-const NS_PER_MS = 1_000_000n;
 /** The end of a range without a limit. No column holds it, so statements compare with the time before an end. */
 export const END_NS = LATEST_NS + 1n;
 /** Points of one series over time, at most and without a parameter. */
@@ -26,7 +26,7 @@ export interface Range {
 
 /** The parameters `from` and `to`: nanoseconds, RFC 3339, `now`, or `-1h`. Without them the range has no limits. */
 export function rangeOf(context: RequestContext): Range {
-  const nowNs = BigInt(context.now()) * NS_PER_MS;
+  const nowNs = BigInt(context.now()) * MS_NS;
   const from = timeOf(context, 'from', nowNs) ?? 0n;
   const until = timeOf(context, 'to', nowNs) ?? END_NS;
   if (from >= until) throw new ConsoleError('range_invalid', { message: '`from` must be before `to`.' });
@@ -41,9 +41,9 @@ export function boundedRangeOf(
   context: RequestContext,
   { days, defaultMs }: { readonly days: number; readonly defaultMs: number },
 ): Range {
-  const nowNs = BigInt(context.now()) * NS_PER_MS;
+  const nowNs = BigInt(context.now()) * MS_NS;
   const until = timeOf(context, 'to', nowNs) ?? nowNs;
-  const usual = until - BigInt(defaultMs) * NS_PER_MS;
+  const usual = until - BigInt(defaultMs) * MS_NS;
   const from = timeOf(context, 'from', nowNs) ?? (usual > 0n ? usual : 0n);
   if (from >= until) throw new ConsoleError('range_invalid', { message: '`from` must be before `to`.' });
   const longest = nanosecondsOf(`${days}d`);

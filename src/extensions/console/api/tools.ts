@@ -3,8 +3,8 @@ import { Parameters } from '../filter/parameters.ts';
 import { jsonText, PROJECT, readRoute } from '../server/route.ts';
 import { hasFilter, reachOf, withCompleteness } from './completeness.ts';
 import { allOf, boundedRangeOf, conditionsOf, environmentCondition } from './question.ts';
+import { DAY_MS } from '../../../pdata/time-units.ts';
 
-const DAY_MS = 86_400_000;
 const DAYS = 31;
 /** How many of the newest tool steps are counted. */
 const SAMPLE = 20_000;

@@ -4,9 +4,9 @@ import { hasFilter, reachOf, withCompleteness } from './completeness.ts';
 import { boundedRangeOf, environmentsOf, limitOf, wordOf } from './question.ts';
 import type { TopMeasure } from './shapes.ts';
 import { readTraceRows } from './trace-rows.ts';
+import { DAY_MS } from '../../../pdata/time-units.ts';
 
 const HIGHEST_LIMIT = 100;
-const DAY_MS = 86_400_000;
 /** The longest range. Usage has an index of its own; the other orders read every span. */
 const DAYS: Readonly<Record<TopMeasure, number>> = { cost: 31, tokens: 31, duration: 1, errors: 1 };
 

@@ -3,6 +3,7 @@ import { type Message, part, type Part } from '../../../messages/message.ts';
 import { CallHistory } from '../../../messages/new-messages.ts';
 import { readRecord } from '../../../messages/read-record.ts';
 import type { ContentField, StepRow, TraceRow } from './shapes.ts';
+import { NS_PER_MS } from '../../../pdata/time-units.ts';
 
 /** The whole text, in bytes of UTF-8. */
 export const LONGEST_TRANSCRIPT = 100_000;
@@ -12,7 +13,6 @@ const [LONGEST_PART = 0] = PART_LIMITS;
 /** Parts of one step; the last ones are the newest. */
 const MOST_PARTS = 200;
 const LONGEST_NAME = 200;
-const NS_PER_MS = 1_000_000;
 /** Room for the sentence about steps that are left out. */
 const END_ROOM = 200;
 

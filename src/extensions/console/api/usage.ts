@@ -9,8 +9,8 @@ import type { UsageGroup } from './shapes.ts';
 import { linesOf } from './trace-rows.ts';
 import { sharedStateOf } from './shared-state.ts';
 import { figuresStatements, type Statements } from './usage-statement.ts';
+import { DAY_MS } from '../../../pdata/time-units.ts';
 
-const DAY_MS = 86_400_000;
 const MAX_DAYS = 366;
 /** How long a project with repetitions gets sorted statements only. */
 const REPEATS_MS = 3_600_000;

@@ -10,8 +10,9 @@ import { type AuthOptions, parseRange } from '../options.ts';
 import type { Caller } from '../server/route.ts';
 import type { SessionCookie } from './cookie.ts';
 import { hashOfSecret } from './secrets.ts';
+import { DAY_MS } from '../../../pdata/time-units.ts';
 
-const IDLE_MS = 7 * 86_400_000;
+const IDLE_MS = 7 * DAY_MS;
 /** The interval of warnings about a header from an address that is not trusted. */
 const WARNING_MS = 60_000;
 const LONGEST_NAME = 100;

@@ -7,9 +7,9 @@ import { type Filter, FilterError, type FilterValue, type Operator, type Term } 
 import type { Parameters } from './parameters.ts';
 import { containsText } from './text-pattern.ts';
 import { amountOf, isPlainNumber, nanosecondsOf } from './values.ts';
+import { NS_PER_MS } from '../../../pdata/time-units.ts';
 
 const TRACE_ID_DIGITS = 32;
-const NS_PER_MS = 1_000_000;
 
 export interface CompileOptions {
   readonly target: Target;

@@ -8,13 +8,13 @@ import { LATEST_NS, parseInstant } from '../../../component/moment.ts';
 import { END_NS, type Range } from '../api/question.ts';
 import type { RequestContext } from '../server/route.ts';
 import { refuse } from './jaeger-route.ts';
+import { SECOND_NS } from '../../../pdata/time-units.ts';
 
 const DEFAULT_LIMIT = 20;
 const MAX_TAGS = 20;
 const NS_PER_US = 1000n;
-const NS_PER_SECOND = 1_000_000_000n;
 /** As long as a value of the filter can be. */
-const LONGEST_DURATION_NS = 999_999_999n * NS_PER_SECOND;
+const LONGEST_DURATION_NS = 999_999_999n * SECOND_NS;
 /** The service of spans whose resource names none. */
 export const UNKNOWN_SERVICE = 'unknown_service';
 
@@ -141,7 +141,7 @@ function readInstant(name: string, text: string | null): bigint | null {
 
 const least = (ns: bigint): bigint => (ns < LATEST_NS ? ns : LATEST_NS);
 
-const secondsOf = (ns: bigint): string => `${ns / NS_PER_SECOND}.${String(ns % NS_PER_SECOND).padStart(9, '0')}s`;
+const secondsOf = (ns: bigint): string => `${ns / SECOND_NS}.${String(ns % SECOND_NS).padStart(9, '0')}s`;
 
 /** All of them hold on one span. */
 export function conditionsOf(

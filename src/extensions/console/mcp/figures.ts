@@ -1,14 +1,12 @@
 /** Figures and times in answers: short, without loss where a model would compute with them. */
 import type { Count } from '../../../pdata/exact-json.ts';
+import { MINUTE_MS, MS_NS, NS_PER_MS, SECOND_MS } from '../../../pdata/time-units.ts';
 
-const NS_PER_MS = 1_000_000;
-const SECOND_MS = 1000;
-const MINUTE_MS = 60_000;
 const UNKNOWN = '-';
 
 /** RFC 3339 with milliseconds. */
 export function timeOf(ns: string | null): string {
-  return ns === null ? UNKNOWN : new Date(Math.floor(Number(BigInt(ns) / BigInt(NS_PER_MS)))).toISOString();
+  return ns === null ? UNKNOWN : new Date(Math.floor(Number(BigInt(ns) / MS_NS))).toISOString();
 }
 
 export const tookOf = (ns: string | null): string => (ns === null ? UNKNOWN : millis(Number(ns) / NS_PER_MS));

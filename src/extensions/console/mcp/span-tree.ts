@@ -2,8 +2,7 @@
 import { type Count, parseExact } from '../../../pdata/exact-json.ts';
 import type { SpanNote, SpansEnd, SpanTuple, SpanWords } from '../api/shapes.ts';
 import { type Api, ApiFault } from './tool.ts';
-
-const NS_PER_MS = 1_000_000;
+import { NS_PER_MS } from '../../../pdata/time-units.ts';
 
 export interface OutlineSpan {
   readonly id: string;

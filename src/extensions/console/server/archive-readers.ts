@@ -12,6 +12,7 @@ import { ArchiveReader, type LakeState, type Limits } from './archive-reader.ts'
 import type { ArchivedDays, BytesReply, Caller, DownloadReply, Reply, RequestContext, RequestReader } from './route.ts';
 import { API } from './route.ts';
 import type { Match } from './router.ts';
+import { DAY_NS } from '../../../pdata/time-units.ts';
 
 /** The commands of the processes that answer. */
 const TRACE_COMMAND = 'archived-trace';
@@ -75,7 +76,6 @@ const LIMITS: Limits = {
   waiting: 32,
   waitMs: 30_000,
 };
-const DAY_NS = 86_400_000_000_000n;
 const TRACE_ID = /^[0-9a-f]{32}$/iu;
 const ID_DIGITS = 32;
 const LATEST_NS = '9000000000000000000';

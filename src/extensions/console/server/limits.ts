@@ -1,6 +1,7 @@
 /** Limits on what one person or one address may do at once. */
 import { ReaderFailure } from '../../../component/capabilities/postgres-reader.ts';
 import { ConsoleError } from '../errors.ts';
+import { MINUTE_MS } from '../../../pdata/time-units.ts';
 
 /**
  * Queries of one caller that run at once. Further ones wait for a short time, because a page sends several requests
@@ -10,7 +11,6 @@ const QUERIES_AT_ONCE = 4;
 const WAITING_QUERIES = 16;
 const QUERY_WAIT_MS = 2000;
 const FAILURES_PER_MINUTE = 10;
-const MINUTE_MS = 60_000;
 /** The most addresses. Beyond it the oldest ones are removed. */
 const MAX_ADDRESSES = 10_000;
 

@@ -3,8 +3,8 @@ import { LATEST_NS } from '../../../component/moment.ts';
 import { END_NS, integerOf, type Range, refusingFilters } from '../api/question.ts';
 import { ConsoleError } from '../errors.ts';
 import type { RequestContext } from '../server/route.ts';
+import { SECOND_NS } from '../../../pdata/time-units.ts';
 
-const NS_PER_S = 1_000_000_000n;
 const SECONDS = /^(\d{1,10})(?:\.\d{1,9})?$/u;
 
 /** The parameters `start` and `end`, both in seconds. Without them the range has no limits. */
@@ -12,7 +12,7 @@ export function rangeOf({ query }: RequestContext): Range {
   const from = secondsOf(query.get('start'), 'start') ?? 0n;
   const end = secondsOf(query.get('end'), 'end');
   // The second of the end belongs to the range.
-  const until = end === null ? END_NS : (end / NS_PER_S + 1n) * NS_PER_S;
+  const until = end === null ? END_NS : (end / SECOND_NS + 1n) * SECOND_NS;
   if (from >= until) throw new ConsoleError('range_invalid', { message: '`start` must be before `end`.' });
   return { from, until: until > END_NS ? END_NS : until };
 }
@@ -22,7 +22,7 @@ function secondsOf(text: string | null, name: string): bigint | null {
   const whole = SECONDS.exec(text)?.[1];
   if (whole === undefined)
     throw new ConsoleError('range_invalid', { message: `\`${name}\` is a time in seconds since 1970.` });
-  const ns = BigInt(whole) * NS_PER_S;
+  const ns = BigInt(whole) * SECOND_NS;
   return ns > LATEST_NS ? LATEST_NS : ns;
 }
 

@@ -14,13 +14,13 @@ import { legacyQuery } from './legacy-query.ts';
 import { numberOf, rangeOf, refusingQueries } from './question.ts';
 import { parseQuery, type Query } from './traceql.ts';
 import { tempoRoute } from './tempo-route.ts';
+import { MS_NS } from '../../../pdata/time-units.ts';
 
 const DEFAULT_TRACES = 20;
 const MAX_TRACES = 500;
 const DEFAULT_SPANS = 3;
 const MAX_SPANS = 100;
 const LONGEST_VALUE = 1024;
-const NS_PER_MS = 1_000_000n;
 
 export const searchByQuery = tempoRoute('/search', async (context) => {
   const text = context.query.get('q') || legacyQuery(context.query);
@@ -128,7 +128,7 @@ function traceOf(trace: TraceRow, matched: MatchedSpans | undefined): object {
     rootServiceName: trace.service ?? '',
     rootTraceName: trace.name ?? '',
     startTimeUnixNano: trace.start_time_unix_nano,
-    durationMs: Number(BigInt(trace.duration_ns ?? '0') / NS_PER_MS),
+    durationMs: Number(BigInt(trace.duration_ns ?? '0') / MS_NS),
     spanSets: matched === undefined ? [] : [matched],
   };
 }

@@ -8,11 +8,12 @@ import { CONTENT_ID_BYTES, fieldsOf, type SharedContent, type SharedContents } f
 import { BYTEA, fieldArray, JSONB, TEXT } from '../array-parameter.ts';
 import type { Statement, Step } from '../wire-pipeline.ts';
 import { asRowFault } from './row-fault.ts';
+import { HOUR_MS } from '../../../pdata/time-units.ts';
 
 /** The limit per connection: some megabytes. Beyond it the least recently used one is dropped. */
 const MAX_KNOWN = 16384;
 /** The stored day of last use lags at most this much. Removal has a margin of days. */
-const KNOWN_MS = 12 * 3600000;
+const KNOWN_MS = 12 * HOUR_MS;
 /** Built into a statement, and executed by the server, within a few milliseconds. */
 const CONTENTS_PER_STATEMENT = 1024;
 const BYTES_PER_STATEMENT = 4 * 1048576;

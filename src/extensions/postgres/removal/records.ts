@@ -5,6 +5,7 @@
  */
 import type { PostgresDatabase, Query, SessionLimits } from '../../../component/capabilities/postgres.ts';
 import { unlessDropped } from '../../../component/dropped-partition.ts';
+import { HOUR_MS, MS_NS } from '../../../pdata/time-units.ts';
 
 /** Null: all. */
 export interface Selection {
@@ -27,7 +28,7 @@ const TABLES = { spans: 'spans', logs: 'logs', metricPoints: 'metric_points' } a
 const BATCH_PAGES = 128;
 const TRACES_PER_BATCH = 500;
 /** Counting reads whole tables. A batch is far shorter. */
-export const REMOVAL_LIMITS: SessionLimits = { statementTimeoutMs: 3_600_000, lockTimeoutMs: 5_000 };
+export const REMOVAL_LIMITS: SessionLimits = { statementTimeoutMs: HOUR_MS, lockTimeoutMs: 5_000 };
 
 export async function countRecords(query: Query, selection: Selection): Promise<Removed> {
   const count = async (table: Table): Promise<number> => {
@@ -158,4 +159,4 @@ function conditionOf({ project, environment, beforeMs }: Selection, time: 'start
   return [texts.join(' AND '), values];
 }
 
-const nanoseconds = (ms: number | null): string | null => (ms === null ? null : String(BigInt(ms) * 1_000_000n));
+const nanoseconds = (ms: number | null): string | null => (ms === null ? null : String(BigInt(ms) * MS_NS));
