@@ -1,12 +1,12 @@
 /** `sluice print-config`: the effective configuration. */
 import { Document, isScalar, visit } from 'yaml';
 import type { Config } from '../config/config.ts';
+import { REDACTED } from '../config/schema.ts';
 import type { Command } from './command.ts';
 import { CONFIG_OPTIONS, readConfig } from './config-options.ts';
 import { flagOption, textOption, UsageError } from './options.ts';
 
 const FORMATS = ['yaml', 'json'];
-const HIDDEN = '[REDACTED]';
 
 export const command: Command = {
   description:
@@ -42,7 +42,7 @@ function documentOf({ redacted, references }: Config): Document {
     const node = document.getIn(path, true);
     if (!isScalar(node)) continue;
     node.value = reference;
-    node.comment = ` ${HIDDEN}`;
+    node.comment = ` ${REDACTED}`;
   }
   return document;
 }

@@ -1,4 +1,5 @@
 /** The URL of a PostgreSQL database, as options take it. It holds a password: no message repeats it. */
+import { MAX_PORT } from './endpoint.ts';
 import { suggest } from './nearest.ts';
 
 export interface UrlFault {
@@ -9,7 +10,6 @@ export interface UrlFault {
 /** Also the folder of a server's socket, in two forms. */
 const FORM = /^(?:postgres(?:ql)?:\/\/|socket:|\/)/;
 const FORM_HINT = 'Write it as postgres://user:password@host:5432/database, special characters of the password as %XX.';
-const HIGHEST_PORT = 65_535;
 const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
 
 /** Null for a URL that a client can read. */
@@ -21,7 +21,7 @@ export function faultOfDatabaseUrl(text: string): UrlFault | null {
   const url = parse(text);
   if (url === null) return { message: 'it is not a valid URL', hint: FORM_HINT };
   const port = url.searchParams.get('port') ?? url.port;
-  if (port !== '' && !isPort(port)) return { message: `its port is not from 1 to ${HIGHEST_PORT}`, hint: FORM_HINT };
+  if (port !== '' && !isPort(port)) return { message: `its port is not from 1 to ${MAX_PORT}`, hint: FORM_HINT };
   // The client takes an unknown mode for verify-full, which may not be what is meant.
   const mode = url.searchParams.get('sslmode') ?? '';
   if (mode === '' || SSL_MODES.includes(mode)) return null;
@@ -35,5 +35,5 @@ function parse(text: string): URL | null {
 }
 
 function isPort(text: string): boolean {
-  return /^\d{1,5}$/u.test(text) && Number(text) >= 1 && Number(text) <= HIGHEST_PORT;
+  return /^\d{1,5}$/u.test(text) && Number(text) >= 1 && Number(text) <= MAX_PORT;
 }

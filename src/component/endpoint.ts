@@ -12,7 +12,7 @@ export interface UnixEndpoint {
 
 export type Endpoint = TcpEndpoint | UnixEndpoint;
 
-const MAX_PORT = 65_535;
+export const MAX_PORT = 65_535;
 const UNIX_SCHEME = /^unix:(?:\/\/(?=\/))?/u;
 
 /** `host:port` or `[::1]:port`; null when the text does not have this form. */

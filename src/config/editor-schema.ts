@@ -5,11 +5,9 @@
 import type { Definition } from '../component/definition.ts';
 import type { OptionsSchema } from '../component/component.ts';
 import { PIPELINE_SIGNALS, SECTION_NAMES, SECTIONS, type SectionName } from './config.ts';
-import { measure } from './schema.ts';
-import { SERVICE_SCHEMA } from './service-schema.ts';
+import { isSchema, measure, type Schema } from './schema.ts';
+import { MODULES_DESCRIPTION, SERVICE_SCHEMA } from './service-schema.ts';
 import { writtenForm } from './written-form.ts';
-
-type Schema = Readonly<Record<string, unknown>>;
 
 /** Formats that the loader checks in code, as patterns for editors. */
 const PATTERNS: Readonly<Record<string, string>> = {
@@ -45,7 +43,7 @@ export function editorSchema(definitions: readonly Definition[]): Schema {
         withReference({
           type: 'array',
           items: { type: 'string', minLength: 1 },
-          description: 'Modules that export further components; a path is relative to this file.',
+          description: MODULES_DESCRIPTION,
         }),
       ),
       ...Object.fromEntries(sections),
@@ -155,6 +153,3 @@ const mayLack = (schema: Schema): boolean =>
   'required' in schema ||
   'minProperties' in schema ||
   (Array.isArray(schema['anyOf']) && schema['anyOf'].some((form: Schema) => mayLack(form)));
-
-const isSchema = (value: unknown): value is Schema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -11,7 +11,7 @@ import { merge, parseSetting } from './merge.ts';
 import { loadModules } from './modules.ts';
 import { type MapNode, type Node, nodeAt, type Path, plainValueOf } from './node.ts';
 import { parseYaml } from './parse.ts';
-import { checkPipelines } from './pipelines.ts';
+import { checkPipelines, type Parts } from './pipelines.ts';
 import { checkPlacement } from './placement.ts';
 import { ConfigError, Diagnostics } from './diagnostics.ts';
 import { readSource } from './read.ts';
@@ -85,12 +85,6 @@ function readFile(
 ): Node | null {
   const source = read(file, resolve(workingDirectory, file), diagnostics);
   return source === null ? null : parseYaml(source, diagnostics);
-}
-
-interface Parts {
-  readonly defineds: Defineds;
-  readonly definitions: readonly Definition[];
-  readonly diagnostics: Diagnostics;
 }
 
 interface ServiceParts extends Parts {

@@ -5,10 +5,9 @@
 import { stringify } from 'yaml';
 import type { Definition, Kind } from '../component/definition.ts';
 import { PIPELINE_SIGNALS, SECTIONS } from './config.ts';
-import { SERVICE_SCHEMA } from './service-schema.ts';
+import { asSchema, type Schema } from './schema.ts';
+import { MODULES_DESCRIPTION, SERVICE_SCHEMA } from './service-schema.ts';
 import { writtenForm } from './written-form.ts';
-
-type Schema = Readonly<Record<string, unknown>>;
 
 const WIDTH = 118;
 const HEADER = [
@@ -23,11 +22,7 @@ export function referenceYaml(definitions: readonly Definition[]): string {
     const components = definitions.filter(({ kind }) => kind === SECTIONS[name]);
     return ['', `${name}:`, ...components.flatMap((definition) => component(definition))];
   });
-  const modules = [
-    '',
-    ...comment('Modules that export further components; a path is relative to this file.', ''),
-    'modules: []',
-  ];
+  const modules = ['', ...comment(MODULES_DESCRIPTION, ''), 'modules: []'];
   return [...HEADER, ...modules, ...sections, '', ...service(definitions), ''].join('\n').replaceAll('\n\n\n', '\n\n');
 }
 
@@ -42,7 +37,7 @@ function component({ type, summary, stability, schema }: Definition): readonly s
 /** The lines of the options of a map. */
 function options(schema: Schema, indent: string): readonly string[] {
   const required = Array.isArray(schema['required']) ? schema['required'] : [];
-  const preset = schemaOf(schema['default']) ?? {};
+  const preset = asSchema(schema['default']) ?? {};
   return Object.entries(propertiesOf(schema)).flatMap(([name, own]) => {
     const option = Object.hasOwn(preset, name) ? { default: preset[name], ...own } : own;
     return [...comment(describe(option, required.includes(name)), indent), ...value(name, option, indent)];
@@ -60,8 +55,8 @@ function value(name: string, option: Schema, indent: string): readonly string[] 
 
 /** An example of the items of a list, or of the values of a map with free keys. */
 function members(option: Schema, indent: string): readonly string[] {
-  const items = schemaOf(option['items']);
-  const values = schemaOf(option['additionalProperties']);
+  const items = asSchema(option['items']);
+  const values = asSchema(option['additionalProperties']);
   if (items !== null && Object.keys(propertiesOf(items)).length > 0) {
     return [...comment('Each item:', indent), `${indent}-`, ...options(items, `${indent}  `)];
   }
@@ -128,9 +123,6 @@ function commentOut(lines: readonly string[], indent: string): readonly string[]
   return lines.map((line) => `${indent}# ${line.slice(indent.length)}`);
 }
 
-const schemaOf = (value: unknown): Schema | null =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Schema) : null;
-
 function propertiesOf(schema: Schema): Readonly<Record<string, Schema>> {
-  return (schemaOf(schema['properties']) ?? {}) as Readonly<Record<string, Schema>>;
+  return (asSchema(schema['properties']) ?? {}) as Readonly<Record<string, Schema>>;
 }

@@ -5,7 +5,7 @@
  * functions here take schemas in written form.
  */
 import { parseMoment } from '../component/moment.ts';
-import { parseEndpoint, parseListenEndpoint } from '../component/endpoint.ts';
+import { MAX_PORT, parseEndpoint, parseListenEndpoint } from '../component/endpoint.ts';
 import { isHttpUrl } from '../component/http-url.ts';
 import { expressionFault } from '../component/expression.ts';
 import type { Path } from './node.ts';
@@ -25,7 +25,7 @@ export const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   endpoint: (text) => parseEndpoint(text) !== null,
   /** Also a Unix domain socket. It may be a plain path when `transport` is `unix`. */
   listen_endpoint: (text) => parseListenEndpoint(text) !== null || /^(?:\.{0,2}\/)./u.test(text),
-  port: (text) => /^\d{1,5}$/u.test(text) && Number(text) <= 65_535,
+  port: (text) => /^\d{1,5}$/u.test(text) && Number(text) <= MAX_PORT,
   url: isUrl,
   uri: isUrl,
   /** Empty text means no URL; `minLength` refuses it. */
@@ -49,10 +49,11 @@ export function measure(value: unknown, format: unknown): number | null {
   return typeof value === 'number' ? null : parseDuration(value);
 }
 
-const asSchema = (value: unknown): Schema | null =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Schema) : null;
+export const isSchema = (value: unknown): value is Schema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+export const asSchema = (value: unknown): Schema | null => (isSchema(value) ? value : null);
 const asSchemas = (value: unknown): readonly Schema[] =>
-  Array.isArray(value) ? value.filter((item) => asSchema(item)) : [];
+  Array.isArray(value) ? value.filter((item) => isSchema(item)) : [];
 
 export type JsonType = 'string' | 'number' | 'boolean' | 'null' | 'array' | 'object';
 

@@ -3,9 +3,8 @@
  * as integers in milliseconds and bytes, with `format: duration` or `byte_size`; users write `5s` and `4MiB`.
  */
 import type { OptionsSchema } from '../component/component.ts';
+import { isSchema, type Schema } from './schema.ts';
 import { formatByteSize, formatDuration } from './units.ts';
-
-type Schema = Readonly<Record<string, unknown>>;
 
 const MAPS_OF_SCHEMAS = ['properties', 'patternProperties', 'definitions', '$defs', 'dependentSchemas'];
 const LISTS_OF_SCHEMAS = ['allOf', 'anyOf', 'oneOf'];
@@ -39,6 +38,3 @@ function unitForm(schema: Schema, format: 'duration' | 'byte_size'): Schema {
     ...(given === undefined ? {} : { default: typeof given === 'number' ? print(given) : given }),
   };
 }
-
-const isSchema = (value: unknown): value is Schema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
