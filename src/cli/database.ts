@@ -10,7 +10,7 @@ import { checkUrl } from '../extensions/postgres/database-url.ts';
 import { describeFailure, explain, isPassing, makeContact, unreachable } from '../extensions/postgres/first-contact.ts';
 import type { PostgresOptions } from '../extensions/postgres/options.ts';
 import { readSchemaState, tooNew, UNFINISHED_MOVE } from '../extensions/postgres/schema-state.ts';
-import { sqlstateOf } from '../extensions/postgres/sqlstate.ts';
+import { INSUFFICIENT_PRIVILEGE, sqlstateOf } from '../extensions/postgres/sqlstate.ts';
 import type { Config } from '../config/config.ts';
 import { findPostgresOptions } from '../daemon/configured-database.ts';
 import { findDaemons, type RunningDaemon } from '../daemon/runtime-folder.ts';
@@ -18,7 +18,6 @@ import type { Call } from './command.ts';
 import { readConfig } from './config-options.ts';
 import { describeOthers } from './running-daemon.ts';
 
-const INSUFFICIENT_PRIVILEGE = '42501';
 /** A table or view, a column, a function, or a schema that does not exist. */
 const UNDEFINED = new Set(['42P01', '42703', '42883', '3F000']);
 

@@ -7,7 +7,7 @@
 import pg from 'pg';
 import { endConnection } from '../extensions/postgres/connection-end.ts';
 import type { Database } from '../extensions/postgres/database.ts';
-import { sqlstateOf } from '../extensions/postgres/sqlstate.ts';
+import { QUERY_CANCELED, sqlstateOf } from '../extensions/postgres/sqlstate.ts';
 import { type Api, projectPath, type SqlAnswer, type SqlQuestion, ToolFault } from '../extensions/console/mcp/tool.ts';
 import { SQL_VIEWS } from '../extensions/console/mcp/schema.ts';
 
@@ -121,7 +121,7 @@ async function readRows(client: pg.Client): Promise<SqlAnswer> {
 function toolFaultOf(error: unknown): unknown {
   const state = sqlstateOf(error);
   if (state === null || state.startsWith('08') || state.startsWith('57P')) return error;
-  if (state === '57014')
+  if (state === QUERY_CANCELED)
     return new ToolFault(`the statement took longer than ${TIMEOUT_MS / 1000} s; ask for a shorter range of time`);
   const { message, position } = error as { readonly message: string; readonly position?: string };
   const before = `CREATE TEMP VIEW ${ROWS} AS `.length;

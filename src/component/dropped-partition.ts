@@ -3,8 +3,8 @@
  * list of partitions and the statement that names one of them.
  */
 
-/** `undefined_table`. */
-const UNDEFINED_TABLE = '42P01';
+/** An SQLSTATE. */
+export const UNDEFINED_TABLE = '42P01';
 
 /**
  * Null when the partition was dropped meanwhile; its records are gone then. Not for a statement within a transaction,

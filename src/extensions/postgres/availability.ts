@@ -1,12 +1,12 @@
 /** What a failed query says about the database: available, unavailable, or unknown. */
-import { sqlstateOf } from './sqlstate.ts';
+import { READ_ONLY_SQL_TRANSACTION, sqlstateOf } from './sqlstate.ts';
 
 export type Availability = 'unavailable' | 'available' | 'unknown';
 
 /** Connection exception, authorization, unknown database, resources, system error, configuration file of the server. */
 const UNAVAILABLE_CLASSES = new Set(['08', '28', '3D', '53', '58', 'F0']);
 /** Shutdown, crash, starting up, database dropped; and a transaction that may only read, as on a standby. */
-const UNAVAILABLE_STATES = new Set(['57P01', '57P02', '57P03', '57P04', '57P05', '25006']);
+const UNAVAILABLE_STATES = new Set(['57P01', '57P02', '57P03', '57P04', '57P05', READ_ONLY_SQL_TRANSACTION]);
 const BROKEN_CONNECTION =
   /^(?:connection terminated unexpectedly|connection ended|client has encountered a connection error|the database is not open)/i;
 

@@ -10,7 +10,12 @@ import { migrate } from './migrate.ts';
 import type { PostgresOptions } from './options.ts';
 import { sharesSessions } from './pooling.ts';
 import { asError, examine, type Findings, type Requirement } from './requirements.ts';
-import { sqlstateOf } from './sqlstate.ts';
+import {
+  DEPENDENT_OBJECTS_STILL_EXIST,
+  INSUFFICIENT_PRIVILEGE,
+  READ_ONLY_SQL_TRANSACTION,
+  sqlstateOf,
+} from './sqlstate.ts';
 import { ViewsHeld } from './views.ts';
 
 export interface FirstContact {
@@ -28,13 +33,10 @@ const MIN_SERVER_VERSION = 140000;
 const QUESTION_TIMEOUT_MS = 10000;
 const FIRST_QUESTION = `
   SELECT current_setting('server_version_num')::int4 AS version, current_setting('transaction_read_only') = 'off' AS writable`;
-const READ_ONLY = '25006';
-const DEPENDED_ON = '2BP01';
 /** Invalid authorization, and a database that does not exist. */
 const WRONG_ADDRESS = /^(?:28...|3D000)$/;
 const BROKEN_CONNECTION =
   /^(?:connection terminated|connection ended|client has encountered a connection error|timeout e|query read timeout)/i;
-const INSUFFICIENT_PRIVILEGE = '42501';
 /**
  * Connection, resources, operator intervention (starting up, shutting down), object not in the required state (a lock
  * that was not granted in time), an unusable transaction (read-only, after a failover), a conflict with another
@@ -105,7 +107,8 @@ async function reach(database: Database, address: Address): Promise<pg.Client> {
     if (Number(rows[0]?.version) < MIN_SERVER_VERSION)
       throw new UserError('the PostgreSQL server is too old', 'Use PostgreSQL 14 or newer.');
     // A standby may be promoted, and a read-only server may become writable again.
-    if (rows[0]?.writable !== true) throw Object.assign(new Error('the server is read-only'), { code: READ_ONLY });
+    if (rows[0]?.writable !== true)
+      throw Object.assign(new Error('the server is read-only'), { code: READ_ONLY_SQL_TRANSACTION });
     return client;
   } catch (error) {
     await endConnection(client);
@@ -138,7 +141,7 @@ export function isPassing(error: unknown): boolean {
 export function explain(error: unknown): unknown {
   const state = sqlstateOf(error);
   if (state !== null && WRONG_ADDRESS.test(state)) return unreachable(error);
-  if (state === DEPENDED_ON)
+  if (state === DEPENDENT_OBJECTS_STILL_EXIST)
     return new UserError(
       `objects of yours depend on objects that this version changes: ${(error as { readonly detail?: string }).detail ?? describeFailure(error)}`,
       'Drop those, run `sluice migrate`, and make them again.',

@@ -16,7 +16,7 @@ import { cancelStatement } from './cancel-statement.ts';
 import { Database } from './database.ts';
 import { isPassing } from './first-contact.ts';
 import { cursorRows, type PartSource, rowParts } from './row-parts.ts';
-import { QUERY_CANCELED, sqlstateOf } from './sqlstate.ts';
+import { QUERY_CANCELED, READ_ONLY_SQL_TRANSACTION, sqlstateOf } from './sqlstate.ts';
 
 /** A query is refused when no connection becomes free within this time. */
 const WAIT_MS = 2000;
@@ -24,8 +24,6 @@ const WAIT_MS = 2000;
 const GRACE_MS = 5000;
 /** The client of a stream reads slowly; after this time the server ends the transaction. */
 const IDLE_IN_TRANSACTION_MS = 60_000;
-/** The reader cannot write; elsewhere this code means a standby. */
-const READ_ONLY = '25006';
 const POOL_IS_FULL = 'timeout exceeded when trying to connect';
 /** For each sort of a query, unless the server allows more. The calls of a day fit. */
 const WORK_MEM_KB = 32_768;
@@ -205,6 +203,7 @@ class Lease implements PartSource {
 function reasonOf(error: unknown): ReaderFailureReason | null {
   const state = sqlstateOf(error);
   if (state === QUERY_CANCELED) return 'too_long';
-  if (state === READ_ONLY) return null;
+  // The reader cannot write. Elsewhere this code means a standby.
+  if (state === READ_ONLY_SQL_TRANSACTION) return null;
   return isPassing(error) || state === null ? 'unavailable' : null;
 }

@@ -1,4 +1,4 @@
-/** What a database failure means for the requests of a group. */
+/** SQLSTATE codes by their names in PostgreSQL, and what a failure means for the requests of a group. */
 import { LOCK_TIMEOUT } from '../../component/lock-wait.ts';
 
 export type Meaning =
@@ -17,9 +17,16 @@ export type Meaning =
 export const QUERY_CANCELED = '57014';
 /** A row for the default partition while its day's partition is created. The next attempt uses the new partition. */
 const PARTITION_CHANGED = '23514';
-const RETRY = new Set(['40001', '40P01', LOCK_TIMEOUT, QUERY_CANCELED, PARTITION_CHANGED]);
+const SERIALIZATION_FAILURE = '40001';
+export const DEADLOCK_DETECTED = '40P01';
+const RETRY = new Set([SERIALIZATION_FAILURE, DEADLOCK_DETECTED, LOCK_TIMEOUT, QUERY_CANCELED, PARTITION_CHANGED]);
 export const UNIQUE_VIOLATION = '23505';
 export const FOREIGN_KEY_VIOLATION = '23503';
+export const INSUFFICIENT_PRIVILEGE = '42501';
+/** Other objects depend on the object. */
+export const DEPENDENT_OBJECTS_STILL_EXIST = '2BP01';
+/** On a standby, or by a role that may not write. */
+export const READ_ONLY_SQL_TRANSACTION = '25006';
 const CONSTRAINT_CLASS = '23';
 /** Data exception, program limit. */
 const DATA_CLASSES = new Set(['22', '54']);

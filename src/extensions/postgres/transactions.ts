@@ -2,14 +2,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import { LOCK_TIMEOUT, lockWaitMs } from '../../component/lock-wait.ts';
-import { sqlstateOf } from './sqlstate.ts';
+import { DEADLOCK_DETECTED, sqlstateOf } from './sqlstate.ts';
 
 /** How long a statement waits for a lock, the pause for ingest after that, and the limit of all attempts. */
 const LOCK_MS = 200;
 const LOCK_PAUSE_MS = 300;
 const LOCK_PATIENCE_MS = 120000;
-/** A lock timeout, and a deadlock. */
-const LOCK_FAILURES = new Set([LOCK_TIMEOUT, '40P01']);
+const LOCK_FAILURES = new Set([LOCK_TIMEOUT, DEADLOCK_DETECTED]);
 
 /**
  * While a statement waits for a lock, ingest queues behind it. So the wait is short, and all of `work` is tried again:

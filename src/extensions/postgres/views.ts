@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { UserError } from '../../errors.ts';
 import { readViews } from './schema-state.ts';
-import { sqlstateOf } from './sqlstate.ts';
+import { DEPENDENT_OBJECTS_STILL_EXIST, sqlstateOf } from './sqlstate.ts';
 import { inTransaction } from './transactions.ts';
 
 /** The comment on our views: it distinguishes them from other objects with the same names. */
@@ -14,7 +14,6 @@ const MARK = 'Sluice: replaced by each version that changes it';
 const DEFINITION = /^CREATE (VIEW|FUNCTION) views\.(\w+)/gm;
 /** Errors of CREATE OR REPLACE: other columns, another result, another kind. */
 const NOT_REPLACEABLE = new Set(['42P16', '42P13', '42809']);
-const DEPENDED_ON = '2BP01';
 
 export interface OwnObject {
   readonly kind: 'VIEW' | 'FUNCTION';
@@ -172,7 +171,7 @@ async function drop(client: pg.Client, objects: readonly Found[]): Promise<void>
     if (functions.length > 0)
       await client.query(`DROP FUNCTION ${functions.map(({ identity }) => identity).join(', ')}`);
   } catch (error) {
-    if (sqlstateOf(error) !== DEPENDED_ON) throw error;
+    if (sqlstateOf(error) !== DEPENDENT_OBJECTS_STILL_EXIST) throw error;
     const { detail = '' } = error as { readonly detail?: string };
     throw new ViewsHeld(
       `the views of Sluice change, and objects of yours depend on them: ${detail.replaceAll('\n', '; ')}`,

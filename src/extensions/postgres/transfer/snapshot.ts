@@ -3,6 +3,7 @@
  * that partitions are added or dropped meanwhile; daemons try that again later.
  */
 import pg from 'pg';
+import { UNDEFINED_TABLE } from '../../../component/dropped-partition.ts';
 import { isLockTimeout } from '../../../component/lock-wait.ts';
 import { UserError } from '../../../errors.ts';
 import { endConnection } from '../connection-end.ts';
@@ -12,7 +13,6 @@ import { type Catalogue, listTables, readCatalogue } from './catalogue.ts';
 
 /** How long a migration or the maintenance may hold a table. */
 const LOCK_TIMEOUT_MS = 30_000;
-const UNDEFINED_TABLE = '42P01';
 const ATTEMPTS = 5;
 
 export interface Snapshot {
