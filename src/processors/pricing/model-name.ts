@@ -2,6 +2,7 @@
  * The spellings under which a price list may have an emitted model name, in the order in which they are tried. All
  * lower case.
  */
+import { FINE_TUNED } from './name-pattern.ts';
 
 export interface Spelling {
   readonly name: string;
@@ -29,7 +30,6 @@ const ROUTER_TAG = /:(?:nitro|floor|online|thinking|extended)$/;
 const BEDROCK_VERSION = /(?:-v\d+)?:\d+(?::\d+k)?$|-v\d+$/;
 const BEDROCK_REGION = /^(?:us|eu|apac|jp|au|in|ca|sa|uk|us-gov)\./;
 const DATE_SUFFIX = /-(?:\d{8}|\d{4}-\d{2}-\d{2})$/;
-const FINE_TUNED = /^ft:|\.ft-/;
 const VERSION = /-v(\d+)(?=$|[:@])/;
 
 /** The most spellings that are tried. A Bedrock ARN with a region, a date and a version has 16. */

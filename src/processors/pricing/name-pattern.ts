@@ -28,7 +28,7 @@ const TRAILING_NUMBER = /[-@]?\d*$/;
 /** A literal may begin only at the start of a name or after one of these. */
 const BOUNDARY = new Set(['/', '.', ':']);
 /** Fine-tuned names end in an organisation and an id of any form. */
-const FINE_TUNED = /^ft:|\.ft-/;
+export const FINE_TUNED = /^ft:|\.ft-/;
 
 export function equalTo(literal: string): NamePattern {
   return (name) => name === literal;
