@@ -11,6 +11,7 @@ import {
   type StoredText,
 } from '../pdata/stored-text.ts';
 import { SIGNALS, type Subject, TRACE_COLUMNS } from './export-query.ts';
+import { isFormula } from '../pdata/untrusted-text.ts';
 
 export const FORMS = ['ndjson', 'csv', 'otlp'] as const;
 export type Form = (typeof FORMS)[number];
@@ -82,15 +83,12 @@ function recordCells(subject: Subject, row: StoredText): readonly string[] {
   return [SIGNAL_WORDS[signal], ...cells];
 }
 
-/** A spreadsheet runs a text that begins with one of these as a formula. */
-const FORMULA = /^[=+\-@\t\r]/u;
-
 /** Null is nothing; an empty text is a pair of quotes. */
 function cellOf({ name, type }: Pick<Column, 'name' | 'type'>, row: StoredText): string {
   const text = row[name] ?? null;
   if (text === null) return '';
   if (type !== 'text') return /[",\r\n]/u.test(text) ? quoted(text) : text;
-  return quoted(FORMULA.test(text) ? `'${text}` : text);
+  return quoted(isFormula(text) ? `'${text}` : text);
 }
 
 const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;

@@ -20,6 +20,7 @@ import { type FoundTraces, searchTraces, type TracePosition } from './search-tra
 import type { TraceRow } from './shapes.ts';
 import { HIDDEN, spansOfTrace, type Statement, storedRows } from './stored-rows.ts';
 import { findTrace } from './stored-trace.ts';
+import { isFormula } from '../../../pdata/untrusted-text.ts';
 
 const MAX_ROWS = 100_000;
 const PAGE = 200;
@@ -211,14 +212,11 @@ function csvOf(rows: readonly TraceRow[], isFirst: boolean): string {
   return head + rows.map((row) => `${cells(row)}\r\n`).join('');
 }
 
-/** A spreadsheet runs a text that begins with one of these as a formula. */
-const FORMULA = /^[=+\-@\t\r]/u;
-
 const cellOf = (text: string | null): string => [...cellPieces(text)].join('');
 
 function* cellPieces(text: string | null): Generator<string> {
   if (text === null) return;
-  const safe = FORMULA.test(text) && !/^-?\d+(?:\.\d+)?$/u.test(text) ? `'${text}` : text;
+  const safe = isFormula(text) && !/^-?\d+(?:\.\d+)?$/u.test(text) ? `'${text}` : text;
   if (!/[",\r\n']/u.test(safe)) {
     yield safe;
     return;

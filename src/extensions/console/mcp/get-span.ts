@@ -6,7 +6,8 @@ import { TRACE_ARGUMENT } from './get-trace.ts';
 import { messageText, sectionsOf } from './messages.ts';
 import { PROJECT_ARGUMENT, projectOf } from './projects.ts';
 import { type Argument, fitLines, projectPath, type Tool } from './tool.ts';
-import { block, cutText, explainMark, line, newMark, visibleText } from './untrusted.ts';
+import { block, cutText, explainMark, line, newMark } from './untrusted.ts';
+import { visibleText } from '../../../pdata/untrusted-text.ts';
 
 const PIECE_CHARACTERS = 4000;
 const PIECE_BYTES = 16 * 1024;

@@ -4,12 +4,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import { exactText } from '../../../pdata/exact-json.ts';
+import { visibleLine, visibleText } from '../../../pdata/untrusted-text.ts';
 
-/** Control characters, directions of writing, invisible characters and halves of surrogate pairs. */
-const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/gu;
-/** As before, without tabs and line ends. */
-const HIDDEN_IN_TEXT = /[^\P{Cc}\t\n]|[\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/gu;
-const MARKS = /([\p{Mn}\p{Me}]{2})[\p{Mn}\p{Me}]+/gu;
 const LONGEST_NAME = 120;
 const MARK_BYTES = 4;
 
@@ -17,7 +13,7 @@ const MARK_BYTES = 4;
 export function line(value: unknown, longest = LONGEST_NAME): string {
   const text = typeof value === 'string' ? value : value === undefined ? 'null' : exactText(value);
   const cut = cutText(text, longest);
-  const safe = cutText(visible(cut.text.replace(/[\t\n\r ]+/gu, ' '), HIDDEN), 2 * longest);
+  const safe = cutText(visibleLine(cut.text), 2 * longest);
   return safe.text + (cut.rest + safe.rest > 0 ? '…' : '');
 }
 
@@ -34,9 +30,6 @@ export function block(mark: string, about: string, text: string, most: number): 
   const cut = start.rest > 0 || safe.isCut ? ', cut' : '';
   return `<data-${mark} ${about}${cut}>\n${safe.text}\n</data-${mark}>`;
 }
-
-/** Hidden characters as their code. Tabs and line ends stay. */
-export const visibleText = (text: string): string => visible(text.replaceAll('\r\n', '\n'), HIDDEN_IN_TEXT);
 
 /** At most so many bytes of UTF-8. */
 export function cutBytes(text: string, most: number): { readonly text: string; readonly isCut: boolean } {
@@ -59,11 +52,4 @@ export function cutText(text: string, most: number): { readonly text: string; re
   const last = text.charCodeAt(most - 1);
   const end = last >= 0xd800 && last <= 0xdbff ? most - 1 : most;
   return { text: text.slice(0, end), rest: text.length - end };
-}
-
-const visible = (text: string, hidden: RegExp): string => text.replace(hidden, codeOf).replace(MARKS, '$1');
-
-function codeOf(letter: string): string {
-  const code = letter.codePointAt(0) ?? 0;
-  return `‹U+${code.toString(16).toUpperCase().padStart(4, '0')}›`;
 }
