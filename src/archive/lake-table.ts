@@ -9,6 +9,13 @@ import { DAY_MS, MS_NS } from '../pdata/time-units.ts';
 
 export type LakeSignal = 'spans' | 'logs' | 'metric_points';
 
+/** The columns of the rows of each signal, as in the tables and in NDJSON. */
+export const ROW_COLUMNS: Readonly<Record<LakeSignal, readonly Column[]>> = {
+  spans: SPAN_COLUMNS,
+  logs: LOG_COLUMNS,
+  metric_points: METRIC_COLUMNS,
+};
+
 /** How a value arrives in COPY BINARY, after `select`. */
 export type WireType = 'text' | 'int8' | 'int4' | 'double' | 'boolean' | 'micros';
 

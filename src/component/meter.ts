@@ -2,6 +2,15 @@
  * The daemon's metrics, for components. Names follow the Collector (`otelcol_…`) where it has an equivalent, otherwise
  * `sluice_…`. Label values come from closed sets, never from the bytes of a client.
  */
+import type { Signal } from '../pdata/context.ts';
+
+/** The Collector's name of the records of each signal, as in `otelcol_receiver_accepted_spans`. */
+export const RECORD_NOUNS = {
+  traces: 'spans',
+  logs: 'log_records',
+  metrics: 'metric_points',
+} as const satisfies Record<Signal, string>;
+
 export interface Counter {
   add(value: number, labels?: Readonly<Record<string, string>>): void;
 }

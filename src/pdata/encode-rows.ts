@@ -8,16 +8,10 @@ import type { Batch } from './batch.ts';
 import type { ChunkPool } from './chunk-pool.ts';
 import type { Signal } from './context.ts';
 import { FAIL_OUTPUT, HEADER_OUTPUT_LENGTH, HEADER_OUTPUT_LIMIT, OUTPUT_BASE, OUTPUT_CAPACITY } from './layout.ts';
-import {
-  type Column,
-  LOG_COLUMNS,
-  METRIC_COLUMNS,
-  PLAIN_SPAN_COLUMNS,
-  SPAN_COLUMNS,
-  TABLE_COLUMNS,
-} from './columns.ts';
+import { PLAIN_SPAN_COLUMNS, TABLE_COLUMNS } from './columns.ts';
 import { encodeShared, SharedContents } from './shared-contents.ts';
 import { finish, type Steps } from './steps.ts';
+import { STORED_COLUMNS } from './stored-text.ts';
 import { WireFault } from './load-wasm.ts';
 
 /**
@@ -26,11 +20,6 @@ import { WireFault } from './load-wasm.ts';
  */
 export type RowFormat = 'ndjson' | 'copy' | 'otlp';
 
-const COLUMNS: Readonly<Record<Signal, readonly Column[]>> = {
-  traces: SPAN_COLUMNS,
-  logs: LOG_COLUMNS,
-  metrics: METRIC_COLUMNS,
-};
 /** The columns of the smallest form of a COPY tuple. */
 const LEAST_COLUMNS = { ...TABLE_COLUMNS, traces: PLAIN_SPAN_COLUMNS };
 /** The minimum size of their never-null columns without their lengths: ids, times, counts, words. */
@@ -39,7 +28,7 @@ const LEAST_VALUE_BYTES: Readonly<Record<Signal, number>> = { traces: 73, logs: 
 /** The minimum size of a row: the lengths of its columns, or its labels. OTLP has no minimum. */
 const LEAST_ROW_BYTES: Readonly<Record<RowFormat, Readonly<Record<Signal, number>>>> = {
   copy: leastOf((signal) => LEAST_COLUMNS[signal].length * 4 + LEAST_VALUE_BYTES[signal]),
-  ndjson: leastOf((signal) => COLUMNS[signal].reduce((sum, { name }) => sum + name.length + 4, 0)),
+  ndjson: leastOf((signal) => STORED_COLUMNS[signal].reduce((sum, { name }) => sum + name.length + 4, 0)),
   otlp: leastOf(() => 0),
 };
 
@@ -86,7 +75,7 @@ export function encodeRows(batch: Batch, format: RowFormat, pool: ChunkPool): En
   return finish(encodeInSteps(batch, format, pool));
 }
 
-/** The same with one step per piece. The kept pieces are also released when the steps are abandoned. */
+/** `encodeRows` with one step per piece. The kept pieces are also released when the steps are abandoned. */
 export function* encodeInSteps(batch: Batch, format: RowFormat, pool: ChunkPool): Steps<EncodedRows> {
   const { tables, recordCount, rowRoom, signal } = batch;
   const pieces = new Pieces(batch, pool);

@@ -21,7 +21,12 @@ export const STORED_COLUMNS: Readonly<Record<Signal, readonly Column[]>> = {
   logs: LOG_COLUMNS,
   metrics: METRIC_COLUMNS,
 };
-const TABLES: Readonly<Record<Signal, string>> = { traces: 'spans', logs: 'logs', metrics: 'metric_points' };
+/** The table of each signal, which is also the word of `sluice.lake_jobs` and `sluice.parts` for it. */
+export const SIGNAL_TABLES: Readonly<Record<Signal, string>> = {
+  traces: 'spans',
+  logs: 'logs',
+  metrics: 'metric_points',
+};
 export const SIGNAL_WORDS: Readonly<Record<Signal, string>> = { traces: 'span', logs: 'log', metrics: 'metric' };
 /** Rows refer to their resource `r` and scope `c`; rows of earlier versions contain them. */
 export const SHARED_COLUMNS: Readonly<Record<string, string>> = {
@@ -40,7 +45,7 @@ export const SHARED_JOINS =
 export function storedTextQuery(
   signal: Signal,
   hidden: ReadonlySet<string> = new Set(),
-  source = `sluice.${TABLES[signal]}`,
+  source = `sluice.${SIGNAL_TABLES[signal]}`,
 ): { readonly list: string; readonly from: string } {
   return {
     list: STORED_COLUMNS[signal]
@@ -67,7 +72,7 @@ export function lineNames(signal: Signal): readonly string[] {
 /** One line of NDJSON with the names, order and types of the `file` exporter. */
 export const jsonLine = (signal: Signal, row: StoredText): string => [...jsonLineInPieces(signal, row)].join('');
 
-/** The same in pieces, each of which takes a few milliseconds. */
+/** `jsonLine` in pieces, each of which takes a few milliseconds. */
 export function* jsonLineInPieces(signal: Signal, row: StoredText): Generator<string> {
   yield `{"signal":"${SIGNAL_WORDS[signal]}"`;
   for (const column of STORED_COLUMNS[signal]) {

@@ -1,13 +1,7 @@
 /** Rows of NDJSON, as the exporters write them, with the columns and types of the lake. */
-import { type Column, LOG_COLUMNS, METRIC_COLUMNS, SPAN_COLUMNS } from '../../pdata/columns.ts';
 import { literal, quoted } from '../duckdb.ts';
-import type { LakeSignal, LakeTable } from '../lake-table.ts';
+import { type LakeTable, ROW_COLUMNS } from '../lake-table.ts';
 
-const COLUMNS: Readonly<Record<LakeSignal, readonly Column[]>> = {
-  spans: SPAN_COLUMNS,
-  logs: LOG_COLUMNS,
-  metric_points: METRIC_COLUMNS,
-};
 /** The default limit of DuckDB. */
 const LEAST_LINE_BYTES = 16 * 1024 * 1024;
 /** Whole doubles below this are also read as integers of 64 bits. */
@@ -22,7 +16,7 @@ const VALUES: Readonly<Record<string, string>> = {
 
 /** A query of DuckDB over the lines of a file, in their order. `longestLine`: in bytes. */
 export function lineQuery({ signal, columns }: LakeTable, path: string, longestLine: number): string {
-  const structured = new Set(COLUMNS[signal].flatMap(({ name, type }) => (type === 'json' ? [name] : [])));
+  const structured = new Set(ROW_COLUMNS[signal].flatMap(({ name, type }) => (type === 'json' ? [name] : [])));
   const isStructured = (name: string): boolean => structured.has(name) || name === 'value';
   const names = columns.map(({ name }) => name).filter((name) => name !== 'value_int');
   const types = names.map((name) => `${quoted(name)}: '${isStructured(name) ? 'JSON' : 'VARCHAR'}'`);

@@ -1,20 +1,15 @@
 /** Rows of Parquet files as the text of COPY, which PostgreSQL reads into a table like `sluice.spans`. */
-import { type Column, LOG_COLUMNS, METRIC_COLUMNS, SPAN_COLUMNS } from '../../pdata/columns.ts';
+import type { Column } from '../../pdata/columns.ts';
 import { literal, quoted } from '../duckdb.ts';
-import type { LakeSignal } from '../lake-table.ts';
+import { type LakeSignal, ROW_COLUMNS } from '../lake-table.ts';
 
-const COLUMNS: Readonly<Record<LakeSignal, readonly Column[]>> = {
-  spans: SPAN_COLUMNS,
-  logs: LOG_COLUMNS,
-  metric_points: METRIC_COLUMNS,
-};
 /** A metric's value has other columns in the lake than in the table. */
 const LAKE_NAMES: Readonly<Record<string, readonly string[]>> = {
   value_int: ['value_int'],
   value_double: ['value_int', 'value'],
 };
 
-export const columnNames = (signal: LakeSignal): readonly string[] => COLUMNS[signal].map(({ name }) => name);
+export const columnNames = (signal: LakeSignal): readonly string[] => ROW_COLUMNS[signal].map(({ name }) => name);
 
 /** The columns of the files that hold these columns of the table. */
 export const lakeNames = (names: Iterable<string>): ReadonlySet<string> =>
@@ -32,7 +27,7 @@ export interface TextQuery {
 
 /** A statement of DuckDB that writes the rows to a file. */
 export function textQuery({ signal, names, present, from, where }: TextQuery, path: string): string {
-  const list = COLUMNS[signal]
+  const list = ROW_COLUMNS[signal]
     .filter(({ name }) => names.includes(name))
     .map((column) => (isPresent(column.name, present) ? expressionOf(column) : 'NULL'));
   return `COPY (SELECT ${list.join(', ')} FROM ${from} WHERE ${where}) TO ${literal(path)}

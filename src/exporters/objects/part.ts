@@ -1,6 +1,7 @@
 /** The row of a request in `sluice.parts`, as a tuple of COPY BINARY. */
 import { PART_COLUMNS } from '../../component/capabilities/postgres.ts';
 import type { Signal } from '../../pdata/context.ts';
+import { SIGNAL_TABLES } from '../../pdata/stored-text.ts';
 import type { Codec } from './object-key.ts';
 import type { RecordTimes } from './record-times.ts';
 
@@ -17,8 +18,6 @@ export interface Part {
   readonly inTables: boolean;
 }
 
-/** As in `sluice.lake_jobs`. */
-const TABLES: Readonly<Record<Signal, string>> = { traces: 'spans', logs: 'logs', metrics: 'metric_points' };
 const INT4_BYTES = 4;
 const INT8_BYTES = 8;
 const NULL = -1;
@@ -28,7 +27,7 @@ export function tupleOf(part: Part): Buffer {
   const count = Buffer.alloc(2);
   count.writeUInt16BE(PART_COLUMNS.length);
   const fields = [
-    ...[objectId, int4(firstByte), int4(bytes), codec, TABLES[signal], project, int4(records)],
+    ...[objectId, int4(firstByte), int4(bytes), codec, SIGNAL_TABLES[signal], project, int4(records)],
     ...[times === null ? null : int8(times.firstNs), times === null ? null : int8(times.lastNs)],
     Buffer.from([inTables ? 1 : 0]),
   ];

@@ -1,19 +1,17 @@
 /** The counters of the exporter, with the Collector's names where they exist, each labelled with the exporter's id. */
-import type { Counter, Meter } from '../../component/meter.ts';
+import { type Counter, type Meter, RECORD_NOUNS } from '../../component/meter.ts';
 import type { Dropped } from '../../component/capabilities/outbox.ts';
 import { SIGNALS, type Signal } from '../../pdata/context.ts';
 import type { DeliveryEvents } from './delivery.ts';
-
-const UNITS: Readonly<Record<Signal, string>> = { traces: 'spans', logs: 'log_records', metrics: 'metric_points' };
 
 export type DeliveryMetrics = ReturnType<typeof deliveryMetrics>;
 
 export function deliveryMetrics(meter: Meter, exporter: string) {
   const labels = { exporter };
   const bySignal = (prefix: string, help: string): Readonly<Record<Signal, Counter>> => ({
-    traces: meter.counter(`${prefix}_${UNITS.traces}`, help),
-    logs: meter.counter(`${prefix}_${UNITS.logs}`, help),
-    metrics: meter.counter(`${prefix}_${UNITS.metrics}`, help),
+    traces: meter.counter(`${prefix}_${RECORD_NOUNS.traces}`, help),
+    logs: meter.counter(`${prefix}_${RECORD_NOUNS.logs}`, help),
+    metrics: meter.counter(`${prefix}_${RECORD_NOUNS.metrics}`, help),
   });
   const sent = bySignal('otelcol_exporter_sent', 'Records that the remote accepted.');
   const failed = bySignal(

@@ -2,12 +2,10 @@
  * Counts the records of one signal, with the Collector's names: accepted and refused by the receiver, sent and failed
  * by each exporter. Only requests whose records could be counted are included; `sluice_refusals` counts all requests.
  */
-import type { Counter, Meter } from '../../component/meter.ts';
+import { type Counter, type Meter, RECORD_NOUNS } from '../../component/meter.ts';
 import { Rejection } from '../../errors.ts';
 import type { Signal, Transport } from '../../pdata/context.ts';
 
-/** The Collector's name of a record of each signal. */
-const NOUNS: Readonly<Record<Signal, string>> = { traces: 'spans', logs: 'log_records', metrics: 'metric_points' };
 const RECEIVERS: Readonly<Record<Transport, Readonly<Record<string, string>>>> = {
   http: { receiver: 'otlp', transport: 'http' },
   grpc: { receiver: 'otlp', transport: 'grpc' },
@@ -21,7 +19,7 @@ export class RecordCounts {
   readonly #exporters: readonly { readonly exporter: string }[];
 
   constructor(signal: Signal, exporters: readonly string[], meter: Meter) {
-    const noun = NOUNS[signal];
+    const noun = RECORD_NOUNS[signal];
     this.#exporters = exporters.map((exporter) => ({ exporter }));
     this.#accepted = meter.counter(`otelcol_receiver_accepted_${noun}`, 'Records that were accepted and stored.');
     this.#refused = meter.counter(`otelcol_receiver_refused_${noun}`, 'Records of requests that were refused.');

@@ -1,4 +1,5 @@
 /** The data of `sluice status`, from the metrics, the running configuration and the last problems of the log. */
+import { RECORD_NOUNS } from '../../component/meter.ts';
 import type { Config } from '../../config/config.ts';
 import { MAX_PROBLEMS, type Problem } from './logger.ts';
 import type { Registry } from './registry.ts';
@@ -71,8 +72,6 @@ export interface Activity {
   readonly lastProblems: readonly Problem[];
 }
 
-const NOUNS = { traces: 'spans', logs: 'log_records', metrics: 'metric_points' } as const;
-
 interface Sources {
   readonly config: Config;
   readonly registry: Registry;
@@ -92,7 +91,7 @@ export function statusOf({ config, registry, state, problems, lastProblems }: So
       way: `${receivers.join(', ')} → ${processors.join(' → ')} → ${exporters.join(', ')}`,
     })),
     signals: Object.fromEntries(
-      Object.entries(NOUNS).map(([signal, noun]) => [
+      Object.entries(RECORD_NOUNS).map(([signal, noun]) => [
         signal,
         {
           stored: total(`otelcol_receiver_accepted_${noun}`),
@@ -141,7 +140,7 @@ export function joinStatuses(own: Status, workers: readonly WorkerStatus[], thei
   return {
     ...own,
     signals: Object.fromEntries(
-      Object.keys(NOUNS).map((signal) => [
+      Object.keys(RECORD_NOUNS).map((signal) => [
         signal,
         {
           stored: sum(({ signals }) => signals[signal]?.stored ?? 0),
