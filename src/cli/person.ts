@@ -1,7 +1,7 @@
 /** `sluice person …`: the people of the console. */
 import type { PersonRow } from '../component/capabilities/people.ts';
 import { UserError } from '../errors.ts';
-import { COMMAND_LINE } from '../extensions/postgres/audit.ts';
+import { COMMAND_LINE } from '../component/capabilities/people.ts';
 import { PostgresPeople } from '../extensions/postgres/people.ts';
 import type { Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';

@@ -7,7 +7,8 @@ import { parseDuration } from '../config/units.ts';
 import { UserError } from '../errors.ts';
 import { type PartitionedTable, Partitions } from '../exporters/postgres/partitions.ts';
 import { Administration } from '../extensions/postgres/administration.ts';
-import { COMMAND_LINE, writeAudit } from '../extensions/postgres/audit.ts';
+import { COMMAND_LINE } from '../component/capabilities/people.ts';
+import { writeAudit } from '../extensions/postgres/audit.ts';
 import type { Database } from '../extensions/postgres/database.ts';
 import { removeUnsent, removeUnsentOf } from '../extensions/postgres/removal/unsent.ts';
 import { requestErasure } from '../extensions/postgres/removal/archived.ts';
@@ -25,6 +26,7 @@ import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { type Opened, withDatabase } from './database.ts';
 import { eraseArchived } from './erase-archived.ts';
+import { environmentOf } from './filters.ts';
 import { LAKE_OPTION } from './lake.ts';
 import { flagOption, textOption, UsageError, type Values } from './options.ts';
 import { plural } from './view/format.ts';
@@ -91,8 +93,6 @@ function choose(call: Call): (database: Database, opened: Opened) => Promise<voi
   }
   return (database, { config }) => pruneRecords(call, database, { ...selection, defaults: defaultsOf(config) });
 }
-
-const environmentOf = (values: Values): string | null => values.text('environment')?.trim().toLowerCase() ?? null;
 
 function beforeOf(values: Values, nowMs: number): number | null {
   const text = values.text('before');

@@ -6,7 +6,7 @@
 
 /** The name of the trigger. */
 export const SEAL = 'sluice_archive';
-/** That of a partition which was created after the day had been archived: it may have only a part of the records. */
+/** The trigger of a partition that was created after its day had been archived: it may lack records of the day. */
 export const SEAL_OF_PART = 'sluice_archive_part';
 
 /** A row of `sluice.lake_jobs` is of a day of the tables. Others are of objects, and say nothing about the tables. */

@@ -11,6 +11,9 @@ const BUDGET_MS = 200;
 const BATCH = 20_000;
 const RUN_MS = 60_000;
 
+/** Taken by the one process that runs the long steps of the maintenance, of the tables and of the ledger. */
+export const MAINTENANCE_LOCK = "SELECT pg_try_advisory_lock(hashtext('sluice.maintenance')) AS held";
+
 /** Claims that were made before the UTC day of `beforeMs`. */
 export async function expireClaims(query: Query, beforeMs: number): Promise<void> {
   const untilMs = performance.now() + RUN_MS;

@@ -19,9 +19,11 @@ export function parseMoment(text: string): number {
 
 /** Unix nanoseconds of a time in milliseconds, between 1970 and the last time that can be stored, in 2262. */
 export function storableNs(ms: number): bigint {
-  const ns = BigInt(Math.floor(ms)) * MS_NS;
-  return ns < 0n ? 0n : ns > LATEST_NS ? LATEST_NS : ns;
+  return withinStorable(BigInt(Math.floor(ms)) * MS_NS);
 }
+
+/** The nearest time that can be stored. */
+export const withinStorable = (ns: bigint): bigint => (ns < 0n ? 0n : ns > LATEST_NS ? LATEST_NS : ns);
 
 /** Unix nanoseconds of a time of RFC 3339 with up to nine digits of the second; null for another text. */
 export function parseInstant(text: string): bigint | null {

@@ -1,6 +1,7 @@
 /** The requests whose records are in objects only: in no file of the lake yet, and not in the tables. */
 import { WAITING_PARTS } from '../../component/archived-day.ts';
 import type { Query } from '../../component/capabilities/postgres.ts';
+import { withinStorable } from '../../component/moment.ts';
 import { type Part, partOfRow } from '../compaction/compactions.ts';
 import type { LakeSignal } from '../lake-table.ts';
 import type { TraceRange } from './partial-file.ts';
@@ -37,9 +38,6 @@ const FOUND = `
     AND ($5::int8 IS NULL OR received_at >= 'epoch'::timestamptz + $5::int8 / 1000 * interval '1 microsecond')
   ORDER BY received_at DESC, object_id DESC, first_byte DESC LIMIT ${MAX_PARTS}`;
 
-const LATEST_NS = 2n ** 63n - 1n;
-const storable = (ns: bigint): bigint => (ns < 0n ? 0n : ns > LATEST_NS ? LATEST_NS : ns);
-
 /** The newest first. Each part is returned once. */
 export class WaitingParts {
   readonly scope: PartScope;
@@ -54,7 +52,7 @@ export class WaitingParts {
 
   static async find(query: Query, scope: PartScope): Promise<WaitingParts> {
     const { signals, project, fromNs, untilNs, arrivedNs } = scope;
-    const bounds = [fromNs, untilNs, arrivedNs].map((ns) => (ns === null ? null : String(storable(ns))));
+    const bounds = [fromNs, untilNs, arrivedNs].map((ns) => (ns === null ? null : String(withinStorable(ns))));
     const { rows } = await query(FOUND, [signals, project, ...bounds]);
     const parts = rows.map((row) => ({
       ...partOfRow(row),

@@ -14,4 +14,7 @@ export interface ConsolePlace {
   address(): ConsoleAddress | null;
 }
 
+/** The `application_name` of the console's connections to PostgreSQL. */
+export const CONSOLE_APPLICATION = 'sluice-console';
+
 export const CONSOLE: Capability<ConsolePlace> = { name: 'console' };

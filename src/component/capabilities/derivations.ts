@@ -56,7 +56,7 @@ export interface CostDerivation {
   readonly stated: readonly StatedCandidate[];
   /** How the cost was computed, in lines of text; empty when the stated cost is used, or there is no usage. */
   readonly computed: readonly string[];
-  /** The same as data. */
+  /** The computation as data. */
   readonly price: unknown;
 }
 

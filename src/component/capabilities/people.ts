@@ -89,6 +89,9 @@ export interface Actor {
   readonly name: string;
 }
 
+/** The actor of changes that are made without the console. */
+export const COMMAND_LINE: Actor = { id: null, name: 'the command line' };
+
 /** Each change is stored in one transaction with its audit entry. */
 export interface People {
   list(): Promise<readonly PersonRow[]>;

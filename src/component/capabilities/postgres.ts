@@ -2,6 +2,7 @@
 import type { Signal } from '../../pdata/context.ts';
 import type { SharedContents } from '../../pdata/shared-contents.ts';
 import type { Capability } from './capability.ts';
+import type { TransactionHandle } from './ledger.ts';
 
 /** The table of a signal, or another one. `plain_traces`: spans with only PLAIN_SPAN_COLUMNS. */
 export type CopyTarget = Signal | 'plain_traces' | 'outbox' | 'parts';
@@ -38,6 +39,13 @@ export interface PostgresTransaction {
 }
 
 export const POSTGRES_TRANSACTION: Capability<PostgresTransaction> = { name: 'postgres-transaction' };
+
+/** The transaction of a group, for exporters that store only there. */
+export function joinPostgres(handle: TransactionHandle): PostgresTransaction {
+  const transaction = handle.join(POSTGRES_TRANSACTION);
+  if (transaction === undefined) throw new Error('the ledger has no Postgres transaction to join');
+  return transaction;
+}
 
 /** Queries, for exporters that maintain the database (partitions, retention). */
 export interface PostgresDatabase {

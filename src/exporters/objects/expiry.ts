@@ -1,7 +1,7 @@
 /** Expires the claims on traces and the monthly counters of the ledger, where no exporter maintains the tables. */
 import { WAITING_PARTS } from '../../component/archived-day.ts';
 import type { PostgresDatabase, SessionLimits } from '../../component/capabilities/postgres.ts';
-import { expireClaims, expireUsage } from '../../component/ledger-expiry.ts';
+import { expireClaims, expireUsage, MAINTENANCE_LOCK } from '../../component/ledger-expiry.ts';
 import type { TimeObserver } from '../../component/observed-time.ts';
 import { optionGroup } from '../../component/option-schema.ts';
 import { DAY_MS, HOUR_MS } from '../../pdata/time-units.ts';
@@ -34,8 +34,6 @@ export const RETENTION_SCHEMA = optionGroup(
 );
 
 const LIMITS: SessionLimits = { statementTimeoutMs: 600_000, lockTimeoutMs: 100 };
-/** Only one process at a time, as for the tables. */
-const LOCK = "SELECT pg_try_advisory_lock(hashtext('sluice.maintenance')) AS held";
 /** A trace that is only in objects is found by its claim. */
 const OLDEST_PART = `SELECT (extract(epoch FROM min(p.received_at)) * 1000)::float8 AS ms FROM ${WAITING_PARTS} p`;
 
@@ -47,7 +45,7 @@ export async function expireLedger(
 ): Promise<void> {
   const time = await observer.observe(database);
   await database.session({ ...LIMITS, signal }, async (query) => {
-    if ((await query(LOCK)).rows[0]?.['held'] !== true) return;
+    if ((await query(MAINTENANCE_LOCK)).rows[0]?.['held'] !== true) return;
     const oldest = (await query(OLDEST_PART)).rows[0]?.['ms'] ?? null;
     await expireClaims(query, Math.min(time.cutoff(traces), oldest === null ? Infinity : Number(oldest)));
     await expireUsage(query, time.cutoff(usage));

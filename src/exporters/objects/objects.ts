@@ -12,7 +12,7 @@ import {
   ARCHIVED_TABLES,
   MAINTAINED_TABLES,
   POSTGRES_DATABASE,
-  POSTGRES_TRANSACTION,
+  joinPostgres,
   type PostgresDatabase,
 } from '../../component/capabilities/postgres.ts';
 import { TimeObserver } from '../../component/observed-time.ts';
@@ -173,8 +173,7 @@ class ObjectsExporter implements Exporter {
   }
 
   async write(group: readonly Rows[], handle: TransactionHandle): Promise<void> {
-    const transaction = handle.join(POSTGRES_TRANSACTION);
-    if (transaction === undefined) throw new Error('the ledger has no Postgres transaction to join');
+    const transaction = joinPostgres(handle);
     const parts = group.filter(({ count }) => count > 0);
     if (parts.length === 0) return;
     if (parts.some((rows) => (this.#ages.get(rows)?.() ?? Infinity) > MAX_STAGED_MS))

@@ -1,4 +1,5 @@
 /** The earliest and the latest time of the records of a batch, for readers that choose among parts. */
+import { withinStorable } from '../../component/moment.ts';
 import type { Batch } from '../../pdata/batch.ts';
 import type { Signal } from '../../pdata/context.ts';
 import type { RecordCursor } from '../../pdata/records.ts';
@@ -8,7 +9,6 @@ import type { Steps } from '../../pdata/steps.ts';
 const STEP = 16384;
 /** Times are compared as doubles. The difference is less than this. */
 const ERROR_NS = 2048n;
-const LATEST_NS = 2n ** 63n - 1n;
 
 /** Unix nanoseconds; each is at most some microseconds outside of the records. */
 export interface RecordTimes {
@@ -28,7 +28,7 @@ export function* timesOf(batch: Batch): Steps<RecordTimes | null> {
     if (time > last) last = time;
   }
   if (first > last) return null;
-  return { firstNs: within(BigInt(first) - ERROR_NS), lastNs: within(BigInt(last) + ERROR_NS) };
+  return { firstNs: withinStorable(BigInt(first) - ERROR_NS), lastNs: withinStorable(BigInt(last) + ERROR_NS) };
 }
 
 function timeOf(record: RecordCursor, signal: Signal): number | null {
@@ -36,5 +36,3 @@ function timeOf(record: RecordCursor, signal: Signal): number | null {
   if (signal === 'metrics') return record.endApproximateNs;
   return record.startApproximateNs || record.endApproximateNs || null;
 }
-
-const within = (ns: bigint): bigint => (ns < 0n ? 0n : ns > LATEST_NS ? LATEST_NS : ns);

@@ -9,7 +9,7 @@ import {
   ARCHIVED_TABLES,
   MAINTAINED_TABLES,
   POSTGRES_DATABASE,
-  POSTGRES_TRANSACTION,
+  joinPostgres,
 } from '../../component/capabilities/postgres.ts';
 import { optionGroup, textOption } from '../../component/option-schema.ts';
 import { UserError } from '../../errors.ts';
@@ -170,8 +170,7 @@ class PostgresExporter implements Exporter {
   }
 
   async write(group: readonly Rows[], handle: TransactionHandle): Promise<void> {
-    const transaction = handle.join(POSTGRES_TRANSACTION);
-    if (transaction === undefined) throw new Error('the ledger has no Postgres transaction to join');
+    const transaction = joinPostgres(handle);
     const contents = group.flatMap((rows) => rows.contents ?? []);
     const sumOf = (field: 'count' | 'bytes'): number => group.reduce((sum, rows) => sum + rows[field], 0);
     if (contents.length > 0) await transaction.share(contents, { count: sumOf('count'), bytes: sumOf('bytes') });

@@ -10,7 +10,7 @@ import { type DropConditions, dropUnlessKept, forgetRestored, RESTORED, unarchiv
 import { contentPeriod, expireContents } from './contents.ts';
 import { expireDefault } from './default-rows.ts';
 import { buildIndexes, dropReplacedIndexes } from './indexes.ts';
-import { expireClaims, expireUsage } from '../../component/ledger-expiry.ts';
+import { expireClaims, expireUsage, MAINTENANCE_LOCK } from '../../component/ledger-expiry.ts';
 import { isLockTimeout } from '../../component/lock-wait.ts';
 import { type ObservedTime, TimeObserver } from '../../component/observed-time.ts';
 import { type LockHolder, lockHolder } from './lock-holder.ts';
@@ -34,8 +34,6 @@ const OPENING_MS = 10000;
 const LIMITS: SessionLimits = { statementTimeoutMs: 600000, lockTimeoutMs: 100 };
 /** The time limit of building an index over a day of many gigabytes. */
 const INDEX_MS = 6 * HOUR_MS;
-/** Only one replica at a time runs the long steps. */
-const LOCK = "SELECT pg_try_advisory_lock(hashtext('sluice.maintenance')) AS held";
 const NOW = 'SELECT (extract(epoch FROM now()) * 1000)::float8 AS now';
 
 export class Retention {
@@ -98,7 +96,7 @@ export class Retention {
     await this.#openDays();
     await this.#step('long maintenance', () =>
       this.#database.session(this.#limits, async (query) => {
-        const { rows } = await query(LOCK);
+        const { rows } = await query(MAINTENANCE_LOCK);
         if (rows[0]?.['held'] !== true) {
           // Another replica runs the maintenance, and reports these.
           [this.#held, this.#blocked] = [0, 0];

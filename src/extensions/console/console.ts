@@ -1,7 +1,7 @@
 /** The `console` extension: a page and an API over stored data, with people, roles and read tokens. */
 import type { Socket } from 'node:net';
 import { ADMINISTRATION } from '../../component/capabilities/administration.ts';
-import { CONSOLE, type ConsoleAddress } from '../../component/capabilities/console.ts';
+import { CONSOLE, CONSOLE_APPLICATION, type ConsoleAddress } from '../../component/capabilities/console.ts';
 import { DAEMON_FACTS } from '../../component/capabilities/daemon-facts.ts';
 import { OWN_COMMANDS } from '../../component/capabilities/own-commands.ts';
 import { PEOPLE } from '../../component/capabilities/people.ts';
@@ -32,7 +32,6 @@ import { Router } from './server/router.ts';
 import { RowThread } from './server/row-thread.ts';
 import { StaticFiles } from './server/static-files.ts';
 
-const APPLICATION_NAME = 'sluice-console';
 const LIVE_STREAMS = 20;
 const CONSOLE_ID = { id: null, name: 'the console' };
 
@@ -58,7 +57,12 @@ class Console implements Extension {
   async start(): Promise<void> {
     const { endpoint, max_connections: maxConnections, ui, query } = this.#options;
     const { url, connections, timeout: timeoutMs } = query;
-    const reader = this.#find(POSTGRES_READER).open({ url, connections, timeoutMs, applicationName: APPLICATION_NAME });
+    const reader = this.#find(POSTGRES_READER).open({
+      url,
+      connections,
+      timeoutMs,
+      applicationName: CONSOLE_APPLICATION,
+    });
     this.#reader = reader;
     const files = ui ? await StaticFiles.read() : null;
     this.#server = this.#createServer();

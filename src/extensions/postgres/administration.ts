@@ -12,10 +12,10 @@ import type {
   ProjectAdministration,
   ProjectRow,
 } from '../../component/capabilities/administration.ts';
-import type { Actor } from '../../component/capabilities/people.ts';
+import { type Actor, COMMAND_LINE } from '../../component/capabilities/people.ts';
 import type { PostgresDatabase } from '../../component/capabilities/postgres.ts';
 import { UserError } from '../../errors.ts';
-import { audited, type Change, COMMAND_LINE, writeAudit } from './audit.ts';
+import { audited, type Change, writeAudit } from './audit.ts';
 import { requestErasure } from './removal/archived.ts';
 import { removeTrace } from './removal/trace.ts';
 import { removeUnsent } from './removal/unsent.ts';

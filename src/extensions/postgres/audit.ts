@@ -17,9 +17,6 @@ export interface Change {
   readonly returning?: string;
 }
 
-/** The actor of changes that are made without the console. */
-export const COMMAND_LINE: Actor = { id: null, name: 'the command line' };
-
 const INSERT = 'INSERT INTO sluice.audit (person, actor, action, project, target, details)';
 
 /** The changed rows; without a row nothing is written to the audit. */

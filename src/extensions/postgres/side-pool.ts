@@ -1,5 +1,6 @@
 /** A small pool beside the main one, for the console: its changes and login checks never wait for key lookups. */
 import type pg from 'pg';
+import { CONSOLE_APPLICATION } from '../../component/capabilities/console.ts';
 import type { PostgresDatabase, Query, SessionLimits } from '../../component/capabilities/postgres.ts';
 import { ReaderFailure } from '../../component/capabilities/postgres-reader.ts';
 import { LOCK_TIMEOUT } from '../../component/lock-wait.ts';
@@ -12,7 +13,6 @@ import { endPool } from './connection-end.ts';
 const TIMEOUTS = new Set([QUERY_CANCELED, LOCK_TIMEOUT]);
 const CONNECTIONS = 2;
 const TIMEOUT_MS = 5000;
-const CONSOLE_NAME = 'sluice-console';
 
 export class SidePool implements Pick<PostgresDatabase, 'query' | 'session'> {
   readonly #database: Database;
@@ -26,7 +26,7 @@ export class SidePool implements Pick<PostgresDatabase, 'query' | 'session'> {
     if (!this.#database.isOpen) throw new ReaderFailure('unavailable', new Error('the database is not open'));
     this.#pool ??= this.#database.createPool({
       size: CONNECTIONS,
-      applicationName: CONSOLE_NAME,
+      applicationName: CONSOLE_APPLICATION,
       connectTimeoutMs: TIMEOUT_MS,
       queryTimeoutMs: TIMEOUT_MS,
     });

@@ -1,8 +1,6 @@
 /** A link for a person by name, for the command line and the first start. */
-import type { Actor, People, PersonDraft } from '../../../component/capabilities/people.ts';
+import { COMMAND_LINE, type People, type PersonDraft } from '../../../component/capabilities/people.ts';
 import { createSecret, LINK_LIFETIME_MS, linkOf } from './secrets.ts';
-
-const COMMAND_LINE: Actor = { id: null, name: 'the command line' };
 
 /** Creates the person, or changes what the draft names. Returns the link. */
 export async function makeLink(people: People, { name, ...draft }: PersonDraft, url: string): Promise<string> {

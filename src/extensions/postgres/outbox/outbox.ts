@@ -13,7 +13,7 @@ import type {
   OutboxSize,
   WaitingEntry,
 } from '../../../component/capabilities/outbox.ts';
-import { POSTGRES_TRANSACTION } from '../../../component/capabilities/postgres.ts';
+import { joinPostgres } from '../../../component/capabilities/postgres.ts';
 import type { Signal } from '../../../pdata/context.ts';
 import type { Database } from '../database.ts';
 import { PostgresQueue } from './destination-queue.ts';
@@ -79,8 +79,7 @@ export class PostgresOutbox implements Outbox {
 
   async add(entries: readonly OutboxEntry[], handle: TransactionHandle): Promise<void> {
     if (entries.length === 0) return;
-    const transaction = handle.join(POSTGRES_TRANSACTION);
-    if (transaction === undefined) throw new Error('the ledger has no Postgres transaction to join');
+    const transaction = joinPostgres(handle);
     await transaction.copy('outbox', tuplesOf(entries), entries.length);
     // If the commit fails after this, the figure is too high until the next measurement.
     for (const { destination, bytes } of entries) {

@@ -4,7 +4,8 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PostgresDatabase } from '../../../component/capabilities/postgres.ts';
-import { COMMAND_LINE, writeAudit } from '../audit.ts';
+import { COMMAND_LINE } from '../../../component/capabilities/people.ts';
+import { writeAudit } from '../audit.ts';
 import { requestErasure } from './archived.ts';
 import { REMOVAL_LIMITS, type Removed, removeRecords } from './records.ts';
 
