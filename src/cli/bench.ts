@@ -30,10 +30,7 @@ export const command: Command = {
   description: `Sends spans with new trace ids, as gzip over connections that stay open: first as fast as they are stored, then at parts\nof that rate. A time counts from when its request was due, also when all connections are busy. The figures include the\nload of the generator when it runs on the same machine.\n\nThe spans are stored: in the project ${OWN_PROJECT}, which is created, or in that of the key. The report names the command\nthat removes them. Without --yes, it stores nothing on other machines, with a given key, or in another project that has\nspans.`,
   options: {
     ...TARGET_OPTIONS,
-    project: textOption('NAME', 'The project of a key that is created for this use', {
-      short: 'p',
-      default: OWN_PROJECT,
-    }),
+    project: { ...TARGET_OPTIONS.project, default: OWN_PROJECT },
     environment: textOption('NAME', 'The environment of the spans', { short: 'e', default: 'bench' }),
     kind: textOption('KIND', 'model-calls with prompts and answers, small-spans, or mix: a model call in four spans', {
       default: 'mix',

@@ -1,4 +1,5 @@
 /** `sluice demo`: sends the telemetry of a small AI application like an SDK, and shows the commands that read it. */
+import { FIRST_PROJECT } from '../daemon/daemon-host.ts';
 import type { Administration } from '../extensions/postgres/administration.ts';
 import type { Call, Command, Outcome } from './command.ts';
 import { commandLine } from './command-line.ts';
@@ -10,7 +11,6 @@ import { flagOption, textOption, UsageError } from './options.ts';
 import { post, refused, type Target, TARGET_OPTIONS, withTarget } from './otlp-target.ts';
 import { asJson } from './view/screen-text.ts';
 
-const DEFAULT_PROJECT = 'default';
 const DEFAULT_ENVIRONMENT = 'demo';
 const KEY_LABEL = 'demo';
 
@@ -44,11 +44,11 @@ export const command: Command = {
 async function findProject(administration: Administration): Promise<string> {
   const created = (await administration.listProjects()).filter(({ createdAt }) => createdAt !== null);
   const names = created.map(({ name }) => name);
-  if (names.includes(DEFAULT_PROJECT)) return DEFAULT_PROJECT;
+  if (names.includes(FIRST_PROJECT)) return FIRST_PROJECT;
   const [first] = names;
   if (first !== undefined) return first;
-  await administration.createProject(DEFAULT_PROJECT, 'paid', null);
-  return DEFAULT_PROJECT;
+  await administration.createProject(FIRST_PROJECT, 'paid', null);
+  return FIRST_PROJECT;
 }
 
 function checkScale(scale: string | undefined): void {

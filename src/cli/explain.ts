@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { StoredPrice } from '../component/capabilities/price-directory.ts';
 import type { Config } from '../config/config.ts';
+import { FIRST_PROJECT } from '../daemon/daemon-host.ts';
 import { UserError } from '../errors.ts';
 import type { Database } from '../extensions/postgres/database.ts';
 import { findProject } from '../extensions/postgres/key-directory.ts';
@@ -28,7 +29,6 @@ import { findTrace } from './view/trace-record.ts';
 /** Further records of a trace are not read: this many spans and as many log records, or this length of either. */
 const MOST_RECORDS = 2_000;
 const MOST_CHARACTERS = 64 * 1024 * 1024;
-const DEFAULT_PROJECT = 'default';
 
 export const command: Command = {
   description:
@@ -60,7 +60,7 @@ export const command: Command = {
 async function explainFile(call: Call, path: string): Promise<void> {
   const name = call.values.text('project');
   if (name === undefined) {
-    const stages = stagesOf(call, await readConfig(call), { project: unstoredProject(DEFAULT_PROJECT), prices: [] });
+    const stages = stagesOf(call, await readConfig(call), { project: unstoredProject(FIRST_PROJECT), prices: [] });
     return print(call, await explainInput(stages, path));
   }
   const explained = await withDatabase(call, 'read', async (database, { config }) =>

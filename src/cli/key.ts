@@ -4,6 +4,7 @@ import { Administration } from '../extensions/postgres/administration.ts';
 import { normalizeEnvironment } from '../pdata/environment.ts';
 import type { Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
+import { FIRST_PROJECT } from '../daemon/daemon-host.ts';
 import { findEndpoint } from '../daemon/endpoint.ts';
 import { sdkVariables } from './greeting.ts';
 import { withDatabase } from './database.ts';
@@ -12,13 +13,11 @@ import { flagOption, textOption } from './options.ts';
 import type { Terminal } from './terminal.ts';
 import { describeTable } from './view/table.ts';
 
-const DEFAULT_PROJECT = 'default';
-
 export const commands: Readonly<Record<string, Command>> = {
   create: {
     options: {
       ...CONFIG_OPTIONS,
-      project: textOption('NAME', 'The project it belongs to', { short: 'p', default: DEFAULT_PROJECT }),
+      project: textOption('NAME', 'The project it belongs to', { short: 'p', default: FIRST_PROJECT }),
       environment: textOption('NAME', 'The one environment it may write', { short: 'e', otherwise: 'all of them' }),
       label: textOption('TEXT', 'A note about its use'),
       json: flagOption('Print JSON'),

@@ -2,7 +2,7 @@
 import type { RefusedRequest } from '../component/capabilities/refused-requests.ts';
 import { askTap } from '../daemon/ask.ts';
 import { UserError } from '../errors.ts';
-import type { Signal } from '../pdata/context.ts';
+import { SIGNALS } from '../pdata/context.ts';
 import type { TapEvent, TapQuestion } from '../service/telemetry/tap.ts';
 import type { Call, Command } from './command.ts';
 import { flagOption, limitOption, textOption, UsageError } from './options.ts';
@@ -14,7 +14,6 @@ import { clean, cut, escapeJson, pad } from './view/screen-text.ts';
 
 const DEFAULT_LIMIT = 100;
 const HIGHEST_LIMIT = 10_000;
-const SIGNALS: readonly Signal[] = ['traces', 'logs', 'metrics'];
 const ID_DIGITS = 12;
 const NAME_WIDTH = 32;
 const PROJECT_WIDTH = 20;
