@@ -6,7 +6,7 @@ import { formatBytes } from './view/format.ts';
 /** Below this DuckDB cannot sort rows of several mebibytes. */
 const LEAST_MEMORY = 256 * 2 ** 20;
 
-/** Those with the same words in each command. */
+/** The options that have the same words in each command. */
 export const WORK_OPTIONS = {
   keep: textOption('DURATION', 'Remove files of days that ended this long ago', {
     otherwise: 'as configured, else never',

@@ -108,7 +108,7 @@ export function filesWithTraces(
   );
 }
 
-/** Those with times near the trace, and those of its days. Late records can be in files of later days. */
+/** The files with times near the trace, and the files of its days. Late records can be in files of later days. */
 function filesBetween(files: readonly ArchivedFile[], firstNs: bigint, lastNs: bigint): readonly ArchivedFile[] {
   const [from, to] = [dayOf(firstNs - NEAR_NS), dayOf(lastNs + NEAR_NS)];
   return files.filter(

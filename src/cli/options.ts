@@ -66,7 +66,7 @@ export class Values {
     return this.#given.get(name)?.at(-1) ?? this.#options[name]?.default;
   }
 
-  /** The same for an option that has a default. */
+  /** As `text`, of an option that has a default. */
   word(name: string): string {
     return this.text(name) ?? '';
   }

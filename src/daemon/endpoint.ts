@@ -12,7 +12,7 @@ export function findEndpoint(config: Config): string | null {
   return findUrl(config, 'http');
 }
 
-/** The same for OTLP/gRPC. */
+/** The OTLP/gRPC endpoint of the first `otlp` receiver that a pipeline uses; null when there is none. */
 export function findGrpcEndpoint(config: Config): string | null {
   return findUrl(config, 'grpc');
 }

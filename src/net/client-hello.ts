@@ -16,7 +16,7 @@ const OLD_LENGTH_BYTES = 2;
 /** The head of a handshake message (RFC 8446 §4): type, length. */
 const MESSAGE_HEAD_BYTES = 4;
 const CLIENT_HELLO = 1;
-/** Those of real clients have up to 2 KiB. */
+/** The messages of real clients have up to 2 KiB. */
 const MOST_HELLO_BYTES = 64 * 1024;
 
 /** Holds what arrives on a connection until a TLS server reads it. A client that ends its side is disconnected. */

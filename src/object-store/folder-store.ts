@@ -227,7 +227,7 @@ async function makeFolder(path: string): Promise<void> {
   }
 }
 
-/** Its parent must exist. */
+/** The parent of the folder must exist. */
 async function makeOneFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { mode: FOLDER_MODE });

@@ -86,7 +86,7 @@ export class Batch {
     return this.tables.string(attribute.offset, attribute.length, attribute.flags);
   }
 
-  /** The same, cut to MAX_HEAD_BYTES: for values in which a name, a word or a number is expected. */
+  /** As `textOf`, cut to MAX_HEAD_BYTES: for values in which a name, a word or a number is expected. */
   headOf(row: number): string | null {
     const attribute = this.#value.goto(row);
     if (attribute.kind !== layout.KIND_TEXT) return null;

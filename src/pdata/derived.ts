@@ -25,7 +25,7 @@ const FROM_TEXT = layout.SOURCE_TEXT;
 const BYTE = 0xff;
 
 const UNAVAILABLE = -(2n ** 63n);
-/** Its upper half in memory. */
+/** The upper half of `UNAVAILABLE` in memory. */
 const UNAVAILABLE_HIGH = -(2 ** 31);
 const TWO_32 = 4294967296;
 
@@ -92,7 +92,7 @@ export class DerivedCursor {
     const money = this.#memory.i64[(this.#address >>> 3) + COSTS + index] as bigint;
     return money === UNAVAILABLE ? null : money;
   }
-  /** The same without a bigint, for sums that may lose digits. NaN: unavailable. */
+  /** As `cost`, without a bigint, for sums that may lose digits. NaN: unavailable. */
   approximateCost(index: number): number {
     const { i32, u32 } = this.#memory;
     const word = (this.#address >>> 2) + (COSTS + index) * 2;

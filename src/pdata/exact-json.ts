@@ -65,7 +65,7 @@ export function exactText(value: unknown, indent?: number): string {
 /** JSON of Postgres without the spaces that it writes between its tokens. */
 export const compactJson = (text: string): string => [...compactJsonInPieces(text)].join('');
 
-/** The same in pieces, each of which takes a few milliseconds. Only a long string is never divided. */
+/** `compactJson` in pieces, each of which takes a few milliseconds. Only a long string is never divided. */
 export function* compactJsonInPieces(text: string): Generator<string> {
   let piece = '';
   for (let at = 0; at < text.length; ) {

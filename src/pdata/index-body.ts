@@ -60,7 +60,7 @@ export class Intake {
     return finish(this.indexInSteps(signal, encoding, body, context, DEFAULT_MAX_DEPTH));
   }
 
-  /** The same in steps, if the intake pauses. */
+  /** `index` in steps, if the intake pauses. */
   *indexInSteps(
     signal: Signal,
     encoding: Encoding,

@@ -35,13 +35,13 @@ export interface WireExports {
    * and HEADER_OUTPUT_ROWS.
    */
   encodeNdjson(first: number): number;
-  /** The same as tuples of COPY BINARY, without the file header and trailer. */
+  /** As `encodeNdjson`, to tuples of COPY BINARY without the file header and trailer. */
   encodeCopy(first: number): number;
-  /** The same for spans, with PLAIN_SPAN_COLUMNS only. For requests of which `arePlain` is not 0. */
+  /** As `encodeCopy`, of spans with PLAIN_SPAN_COLUMNS only. For requests of which `arePlain` is not 0. */
   encodePlainCopy(first: number): number;
   /** Whether no span of the request has anything in the other columns; 0 or 1. */
   arePlain(): number;
-  /** The same as an OTLP request in protobuf; the outputs of consecutive calls are together one request. */
+  /** As `encodeNdjson`, to OTLP in protobuf. The outputs of consecutive calls are together one request. */
   encodeOtlp(first: number): number;
   /**
    * Lists resources and scopes of records from `first` on as entries at OUTPUT_BASE (SHARED_ENTRY_…); returns the next

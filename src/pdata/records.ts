@@ -49,7 +49,7 @@ export class RecordCursor {
     return this.#memory.u64[(this.#address + END) >>> 3] as bigint;
   }
 
-  /** The same two as doubles: exact enough for dates and milliseconds, and much cheaper. */
+  /** `startNs` and `endNs` as doubles: exact enough for dates and milliseconds, and much cheaper. */
   get startApproximateNs(): number {
     return this.#double(START);
   }

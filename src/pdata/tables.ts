@@ -157,7 +157,7 @@ export class Tables {
     return this.memory.bytes.toString('utf8', plain, plain + this.header(layout.HEADER_TEXT_LENGTH));
   }
 
-  /** The same for a text in which a name, a word or a number is expected: a long text is cut. */
+  /** As `string`, for a text in which a name, a word or a number is expected: a long text is cut. */
   head(offset: number, length: number, flags: number): string {
     return this.string(offset, lengthOfHead(this.memory, offset, length, flags), flags);
   }
@@ -183,7 +183,7 @@ export class Tables {
     this.memory.i64[(layout.HEADER_BASE + layout.HEADER_RECEIVED_AT) >>> 3] = receivedAt;
   }
 
-  /** The same as `scratch` for texts of any length. */
+  /** As `scratch`, for texts of any length. */
   *scratchInSteps(text: string): Steps<TextRef | null> {
     if (text.length <= LONG_TEXT) return this.scratch(text);
     const length = Buffer.byteLength(text);

@@ -30,7 +30,7 @@ export function readText(memory: Memory, offset: number, length: number, flags: 
   return (flags & TEXT_JSON_ESCAPED) === 0 ? text : (JSON.parse(`"${text}"`) as string);
 }
 
-/** The same in steps: parsing the escapes of a text of 16 MiB takes longer than one step may. */
+/** `readText` in steps: parsing the escapes of a text of 16 MiB takes longer than one step may. */
 export function* readTextInSteps(memory: Memory, offset: number, length: number, flags: number): Steps<string> {
   if (length <= STEP_BYTES) return readText(memory, offset, length, flags);
   const pieces: string[] = [];

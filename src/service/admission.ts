@@ -13,7 +13,7 @@ import { MAX_POLLS_MS, PollCycle } from './poll-cycle.ts';
 /** No pass begins or continues when passes have taken this long since the last poll. */
 const SLICE_MS = 2;
 /**
- * The same for passes of the largest bodies. A commit takes several polls, one for each answer of the database, so the
+ * The slice of passes of the largest bodies. A commit takes several polls, one for each answer of the database, so the
  * other requests wait for as many slices.
  */
 const LONG_SLICE_MS = 1;

@@ -151,9 +151,12 @@ t.test('comments are at most 120 columns wide', async (t) => {
   t.same([...new Set(wrong)], []);
 });
 
-t.test('a comment names its subject, instead of beginning with "Of"', async (t) => {
-  const elliptic = /\/\*\*\s+(?:\*\s+)?Of\s/gu;
-  t.match(['/**', 'Of the body. */'].join(' '), elliptic);
+/** A reader sees the comment of one declaration alone, as an editor shows it, without the comment before it. */
+t.test('a comment names its subject, instead of beginning with "Of", "Those" or "The same for"', async (t) => {
+  const elliptic =
+    /\/\*\*\s+(?:\*\s+)?(?:Of|Those|That of|The same,|The same (?:as|for|in|by|with|without|of|after))\s/gu;
+  for (const text of ['Of the body. */', 'The same for logs. */', 'Those of a span. */'])
+    t.ok(['/**', text].join(' ').search(elliptic) >= 0, text);
   const sources = ['src', 'test', 'bench'].flatMap(filesOf).filter((path) => CODE.test(path));
   const wrong = sources.flatMap((path) => {
     const text = read(path);

@@ -12,7 +12,7 @@ export interface TraceClaim {
 
 export const NO_TRACES = ClaimedTraces.none;
 
-/** The same as of a batch with these records. */
+/** The claimed traces of a batch with these records. */
 export function claimedTraces(claims: readonly TraceClaim[]): ClaimedTraces {
   const owners = claims.map(({ project = 'p', environment = 'default' }) => ({ project, environment }));
   const list = new TraceList(owners, claims.length);

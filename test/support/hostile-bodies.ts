@@ -124,7 +124,7 @@ function longText(unit: string, mode: PassMode = 'redacting'): HostileBody {
   };
 }
 
-/** The same in many log records. */
+/** Short texts as the bodies of many log records. */
 function shortTexts(unit: string, mode: PassMode = 'redacting'): HostileBody {
   const make = (size: number): Buffer =>
     message(

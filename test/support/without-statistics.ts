@@ -4,12 +4,12 @@ import { eventually } from './eventually.ts';
 import type { Teardown } from './postgres.ts';
 
 export const TRACES = 400;
-/** Those of each trace. */
+/** The spans of each trace. */
 export const SPANS = 8;
 const HOUR_MS = 3_600_000;
 const ENTRIES = `SELECT sum(idx_tup_read)::int4 AS entries FROM pg_stat_user_indexes WHERE relname LIKE 'spans%'`;
 const FLUSH = 'SELECT pg_stat_force_next_flush()';
-/** Those of commands. The reader of the console keeps its own. */
+/** The connections of commands. The reader of the console keeps its own. */
 const CONNECTIONS = `SELECT pid FROM pg_stat_activity
   WHERE datname = current_database() AND backend_type = 'client backend' AND application_name <> 'sluice-console'`;
 

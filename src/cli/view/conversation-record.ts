@@ -41,7 +41,7 @@ const CALL_ROW = {
 
 export interface Turn {
   readonly call: RowOf<typeof CALL_ROW>;
-  /** Those that no call before it has, and the answer. */
+  /** The messages that no call before it has, and the answer. */
   readonly messages: readonly Message[];
   /** Messages that a call before it has. */
   readonly repeated: number;

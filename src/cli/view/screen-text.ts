@@ -118,7 +118,7 @@ export function asJson(value: unknown): string {
   return escapeJson(JSON.stringify(value, exactInteger, 2));
 }
 
-/** The same for JSON that is written already. */
+/** As `asJson`, for JSON that is written already. */
 export function escapeJson(json: string): string {
   return json.replace(UNSAFE_IN_JSON, (letter) =>
     Array.from({ length: letter.length }, (_, at) => `\\u${letter.charCodeAt(at).toString(16).padStart(4, '0')}`).join(

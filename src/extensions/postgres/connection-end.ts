@@ -14,7 +14,7 @@ export async function endConnection(client: pg.Client): Promise<void> {
   await within(END_TIMEOUT_MS, client.end()).catch(() => destroyConnection(client));
 }
 
-/** The same for all connections of a pool. Remaining ones end with the process. */
+/** Closes the connections of a pool. Those that the server does not close in time end with the process. */
 export async function endPool(pool: pg.Pool): Promise<void> {
   await within(END_TIMEOUT_MS, pool.end()).catch(() => undefined);
 }

@@ -40,7 +40,7 @@ export interface ListedPrice extends StoredPrice {
   readonly storedAt: Date;
 }
 
-/** Those of all projects, or those that apply to one. */
+/** The stored prices of all projects, or those that apply to one. */
 export async function listPrices(database: PostgresDatabase, project: string | null): Promise<readonly ListedPrice[]> {
   const { rows } = await database.query(READ, [project]);
   return rows.map((row) => ({

@@ -204,7 +204,7 @@ function restartGenerations(): void {
   generation = 0;
 }
 
-/** The same as `internKey`, faster where keys have the same order as last time. `previous` 0 begins a list. */
+/** As `internKey`, faster where keys have the same order as last time. `previous` 0 begins a list. */
 export function internNextKey(previous: u32, offset: usize, length: u32): u32 {
   const row = symbolRow(previous);
   const predicts = previous < <u32>layout.MAX_SYMBOLS;
@@ -242,7 +242,7 @@ export function recordKey(symbol: u32, row: u32, list: u32): void {
   noteKey(symbol, row, list);
 }
 
-/** The same for rows that are no attribute rows; `isLastOfKey` returns the result afterwards. */
+/** As `recordKey`, for rows that are no attribute rows; `isLastOfKey` returns the result afterwards. */
 export function noteKey(symbol: u32, row: u32, list: u32): void {
   store<u64>(symbolRow(symbol), <u64>list | ((<u64>row) << 32), layout.SYMBOL_GENERATION);
 }

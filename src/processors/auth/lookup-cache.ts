@@ -10,7 +10,7 @@ import { Rejection } from '../../errors.ts';
 
 /** The most found answers; then the oldest are evicted. */
 const MAX_FOUND = 10000;
-/** The same for names that were not found. */
+/** The limit of cached names that were not found. */
 const MAX_MISSING = 2000;
 /** A key that was used before it was created works this long after its creation, even if the notification is lost. */
 const MISSING_LIFE_MS = 1000;

@@ -14,7 +14,7 @@ const SERVICE_KEYS = ['service.name', 'telemetry.sdk.name'];
 export class Detection {
   readonly #scopes = new NameTable<number>();
   readonly #services = new NameTable<number>();
-  /** The same for the dialects of the configuration alone; null: there are none. */
+  /** The detection of the dialects of the configuration alone; null: there are none. */
   readonly #own: Detection | null;
   readonly #serviceSymbols = new Set<number>();
   #scope = -1;

@@ -44,7 +44,7 @@ export class LookupTables {
   /** Scratch space for the candidates of one record; created once, because it is large. */
   readonly fields = new FieldCandidates();
   readonly sequences = new KeySequenceCache();
-  /** Those of the configuration come first. */
+  /** The dialects of the configuration come first. */
   readonly dialects: readonly Dialect[];
   /** The number of dialects that the configuration adds. */
   readonly ownCount: number;
@@ -78,7 +78,7 @@ export class LookupTables {
   readonly firstTokenEvents = new Set<number>();
   /** By attribute; words of the configuration by dialect and attribute. */
   readonly #operations = new Map<string, OperationWords>();
-  /** The same by the number of the rule that reads the attribute. */
+  /** `#operations` by the number of the rule that reads the attribute. */
   readonly #operationsOfRule: readonly (OperationWords | null)[];
 
   /** How senders count cached tokens, as the user configured. */
@@ -143,7 +143,7 @@ export class LookupTables {
     return this.#operationsOfRule[rule.number]?.byWord[word] ?? 0;
   }
 
-  /** The same for a string, which may also match a name with `*`. */
+  /** As `operationOfWord`, for a string, which may also match a name with `*`. */
   operationOfString(rule: Rule, value: string): number {
     const table = this.#operationsOfRule[rule.number] ?? null;
     if (table === null) return 0;

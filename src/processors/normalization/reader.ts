@@ -156,7 +156,7 @@ export class Reader {
   }
 
   /**
-   * The same without keeping the document, for a row that is read once. Long numbers are marked: `jsonText` writes them
+   * As `document`, without keeping it, for a row that is read once. Long numbers are marked: `jsonText` writes them
    * with every digit.
    */
   parseExactly(row: number): unknown {

@@ -13,7 +13,7 @@ import { isProblem, StoredEntries } from './stored-entry.ts';
 
 /** Announcements can be missed, so stored prices are read again after this time. */
 const LIFE_MS = 60_000;
-/** The same after a failed read. */
+/** After a failed read they are read again after this time. */
 const RETRY_MS = 1000;
 
 export interface Dependencies {

@@ -86,7 +86,7 @@ export class PricedModel {
     return into;
   }
 
-  /** The same in the form of the hot path. */
+  /** As `cost`, in the form of the hot path. */
   charge(usage: Usage, startMs: number, into: Charge): Charge {
     into.input = into.output = into.total = into.row = null;
     into.flags = 0;
@@ -147,9 +147,7 @@ function price(buckets: Buckets, row: RateRow, tierKnown: boolean, into: Charge)
   into.flags |= flagsOf(buckets, row, input, output, tierKnown);
 }
 
-/**
- * The same by BigInt: for prompts of millions of tokens or high rates. Only here a cost can be too large to store.
- */
+/** Prices by BigInt: prompts of millions of tokens, or high rates. Only here a cost can be too large to store. */
 function priceExactly(
   buckets: Buckets,
   row: RateRow,

@@ -13,17 +13,17 @@ import { DialectSigns, wildcard } from './dialect-signs.ts';
 export const POLICY_CREDENTIAL = 1;
 /** Not stored where content is not captured. */
 export const POLICY_CONTENT = 2;
-/** The same, if the record shows a sign of one of certain dialects: see `dialectsOf`. */
+/** Content if the record shows a sign of one of certain dialects: see `dialectsOf`. */
 export const POLICY_DIALECT_CONTENT = 4;
-/** The same, inside a GenAI event only: bare names such as `content`. */
+/** Content inside a GenAI event only: bare names such as `content`. */
 export const POLICY_EVENT_CONTENT = 8;
 /** Kept when an event is content as a whole. */
 export const POLICY_EVENT_KEPT = 16;
-/** Its presence or its value is a sign of a dialect. */
+/** The presence or the value of the attribute is a sign of a dialect. */
 export const POLICY_SIGN = 32;
-/** Its value is the name of an event. */
+/** The value of the attribute is the name of an event. */
 export const POLICY_EVENT_NAME = 64;
-/** Its record is about a model call. */
+/** The record of the attribute is about a model call. */
 export const POLICY_GEN_AI = 128;
 
 /** Counts and settings that match a general pattern of raw requests (`llm.{k}.*`). */

@@ -39,11 +39,11 @@ interface Handle {
 export class CallPacing {
   /** One of them continues in each iteration. */
   readonly #stopped: PacedCalls[] = [];
-  /** Those with the limited rate. */
+  /** The connections with the limited rate. */
   readonly #rated: PacedCalls[] = [];
-  /** Those that are read. */
+  /** The connections of `#rated` that are read. */
   readonly #read = new Set<PacedCalls>();
-  /** Those of them that are not read in this iteration. */
+  /** The connections of `#read` that are not read in this iteration. */
   readonly #paused: PacedCalls[] = [];
   /** The iteration in which others were paused last. */
   #pausedIn = -1;

@@ -16,7 +16,7 @@ import { BlockingClaims } from './heavy.ts';
 const REPLAY_MS = 3600000;
 /** The limit of remembered bodies. Beyond it the oldest are removed. */
 const MAX_MARKERS = 200000;
-/** The same for traces with their owners. */
+/** The limit of remembered traces with their owners. */
 const MAX_TRACES = 500000;
 /** Traces of one step. */
 const STEP = 4096;

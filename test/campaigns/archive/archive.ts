@@ -51,7 +51,7 @@ async function requireEach(t: Test, what: string): Promise<void> {
   for (const key of await published()) if (!files.includes(key)) t.fail(`${key} is recorded and missing`);
 }
 
-/** Those of which none is wanted are left out. */
+/** Steps of which none is wanted are left out. */
 const testOf = (count: number, name: string, run: (t: Test) => Promise<void>): void => {
   if (count > 0) void t.test(`${count} ${name}`, run);
 };

@@ -19,7 +19,7 @@ const SPANS_OF_REQUEST = 50;
 const EVERY_MS = 100;
 /** The sender makes no new request while so many are not answered. */
 const MOST_WAITING = 100;
-/** Those that a backup has in any case. */
+/** The requests that a backup has in any case. */
 const FIRST_REQUESTS = 20;
 const RETRY_MS = 200;
 const LOOK_MS = 100;

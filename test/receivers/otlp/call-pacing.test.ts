@@ -37,7 +37,7 @@ function openNew(pacing: CallPacing) {
   };
 }
 
-/** The same after an accepted call. */
+/** A connection after an accepted call. */
 async function openConnection(pacing: CallPacing): Promise<ReturnType<typeof openNew>> {
   const connection = openNew(pacing);
   while (connection.seen.length < 2) await nextIteration();

@@ -118,7 +118,7 @@ export const listConversations = readRoute(`${PROJECT}/conversations`, async (co
   return jsonText(`{"items":[${items.join(',')}],${JSON.stringify(rest).slice(1)}`);
 });
 
-/** The same conditions on log records. A filter that they cannot answer finds none. */
+/** The conditions of the question on log records. A filter that they cannot answer finds none. */
 function logConditions(context: RequestContext, parameters: Parameters): string {
   try {
     const { row } = conditionsOf(context, 'log', parameters);

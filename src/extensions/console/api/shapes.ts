@@ -391,7 +391,7 @@ export interface Usage extends PartOfRange {
   /** Highest cost first, at most 100; the rest is added up under a key with `"other": true`. */
   readonly series: readonly UsageSeries[];
   readonly total: UsageTotal;
-  /** The same length of time before `from`. */
+  /** The sums of the time before `from` that is as long as the range. */
   readonly before: UsageTotal;
 }
 
@@ -550,7 +550,7 @@ export interface LiveTraces {
    * reader was slow.
    */
   readonly dropped: number;
-  /** Those of them that had no place in the event: id and start, by which a list tells whether it has them. */
+  /** The dropped traces that had no place in the event: id and start, by which a list tells whether it has them. */
   readonly left_out: readonly (readonly [id: string, startNs: string])[];
 }
 

@@ -17,7 +17,7 @@ const startOfFirst = (column: string): string =>
  */
 export const countedUsage = (views: string, ids: string): string =>
   counted(`${views}.trace_usage_of($1::text, ${ids})`);
-/** The same for traces of several projects: a relation with the columns `project` and `trace_id`. */
+/** As `countedUsage`, for traces of several projects: a relation with the columns `project` and `trace_id`. */
 export const countedUsageOf = (views: string, traces: string): string =>
   counted(`(SELECT project, array_agg(trace_id) AS ids FROM ${traces} GROUP BY project) p
     CROSS JOIN LATERAL ${views}.trace_usage_of(p.project, p.ids) c`);

@@ -8,12 +8,12 @@
 export const spansOf = (span: string): string =>
   `(${span}.project = t.project) IS TRUE AND ${span}.trace_id = t.trace_id AND ${span}.start_time_unix_nano BETWEEN t.first_ns AND t.last_ns`;
 
-/** That the trace `t` has a span `s` that meets the condition. `OFFSET 0` prevents a join with all spans. */
+/** Whether the trace `t` has a span `s` that meets the condition. `OFFSET 0` prevents a join with all spans. */
 export const hasSpan = (condition: string): string =>
   `EXISTS (SELECT FROM sluice.spans s WHERE ${spansOf('s')} AND ${condition} OFFSET 0)`;
 
 export const HAS_ERROR = hasSpan("(s.status = 'error' OR s.is_error)");
 
-/** That the span `s` belongs to the trace of the parameters. Only the partitions of its times are opened. */
+/** Whether the span `s` belongs to the trace of the parameters. Only the partitions of its times are opened. */
 export const IN_TRACE =
   '(s.project = $1::text) IS TRUE AND s.trace_id = $2::bytea AND s.start_time_unix_nano BETWEEN $3::int8 AND $4::int8';

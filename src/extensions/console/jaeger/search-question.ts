@@ -50,7 +50,7 @@ export function readOldQuestion({ query }: RequestContext, highestLimit: number)
   });
 }
 
-/** The same as `query.service_name` and others of version 3. Names in camel case are read too. */
+/** The parameters of version 3, such as `query.service_name`. Names in camel case are read too. */
 export function readV3Question({ query }: RequestContext, highestLimit: number): SearchQuestion {
   const find = (...names: readonly string[]): readonly [string, string | null] => {
     const [first = ''] = names;

@@ -30,7 +30,7 @@ export interface DatabaseApiParts {
 export class DatabaseApi implements Api {
   readonly #parts: DatabaseApiParts;
   readonly #router = new Router(ROUTES);
-  /** It is never started. */
+  /** A thread that is never started. */
   readonly #mcp = new McpThread(() => undefined);
   readonly #rowThread = new RowThread();
   readonly #signal = new AbortController().signal;

@@ -7,7 +7,7 @@ import {
 import { makeServer, type ServerParts } from './server.ts';
 
 export interface McpRequest {
-  /** Those of the protocol. */
+  /** The headers of the protocol. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, unknown>>;
   readonly version: string;

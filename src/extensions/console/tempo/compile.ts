@@ -18,7 +18,7 @@ export function compileQuery(expression: Expression, options: QueryOptions): Con
   return { trace: [], row, sums, isHeavy };
 }
 
-/** Those of one span. */
+/** The conditions on one span. */
 export function spanConditions(expression: Expression, options: QueryOptions): readonly string[] {
   const ofSpan = conjuncts(expression).filter((each) => !isOfTrace(each) && !(each.kind === 'constant' && each.value));
   return ofSpan.map((each) => compile(each, options));

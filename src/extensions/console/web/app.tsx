@@ -116,7 +116,7 @@ function pageOf({ page, project: name, id }: Route): JSX.Element | null {
   }
 }
 
-/** It may have been created since the person was read. */
+/** The project may have been created since the person was read. */
 function UnknownProject({ name }: { name: string }): JSX.Element {
   const known = useResource(`me ${name}`, loadMe);
   return (

@@ -19,7 +19,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
   ENOMEM: 'there is not enough memory: free some, or lower shared_buffers in postgresql.conf',
 };
 
-/** The same, by the messages of PostgreSQL and its programs. */
+/** Messages of PostgreSQL and its programs, with the system code of each. */
 const BY_WORDS: readonly (readonly [RegExp, string])[] = [
   [/No space left on device|Disk quota exceeded/, 'ENOSPC'],
   [/Read-only file system/, 'EROFS'],

@@ -78,7 +78,7 @@ function* conflictOf({ project, traces }: Claim, against: OwnedTraces): Steps<Re
   return null;
 }
 
-/** The same outcome for all; projects with a quota get its state with it. */
+/** One outcome for all claims. Projects with a quota get its state with it. */
 export function outcomesFor(
   claims: readonly Claim[],
   kind: 'stored' | 'replayed',

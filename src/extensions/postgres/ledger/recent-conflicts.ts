@@ -8,7 +8,7 @@ import type { Claim, Kind } from '../../../component/capabilities/ledger.ts';
 const REFUSED_MS = 1000;
 /** A sender that repeats spans in other bodies has lost answers, and repeats more of them. */
 const REPEATS_MS = 10000;
-/** Its rows did not fit the database, or another transaction held its locks. */
+/** A sender whose rows did not fit the database, or whose locks another transaction held. */
 const APART_MS = 5000;
 /** Expired entries are removed when there are more entries than this. */
 const MANY_ENTRIES = 1000;

@@ -278,7 +278,7 @@ const NAME = /^[a-z_][a-z0-9_]{0,62}$/;
 const VALUE = String.raw`\((?:-?\d+|'[-+0-9 :.]+')\)`;
 const BOUND = new RegExp(`^(?:DEFAULT|FOR VALUES FROM ${VALUE} TO ${VALUE})$`);
 
-/** Its texts become parts of statements. */
+/** Refuses a header with other texts than names and bounds: they become parts of statements. */
 function checkHeader({ migrations, tables, partitions, sequences }: Header): void {
   const lists = [migrations, tables, partitions, sequences];
   const names = lists.every(Array.isArray)

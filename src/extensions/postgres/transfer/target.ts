@@ -96,7 +96,7 @@ export async function prepareTables(client: pg.Client, state: TargetState, struc
   }
 }
 
-/** The same for a database without rows. Rows that migrations have inserted are removed. */
+/** As `prepareTables`, for a database without rows. Rows that migrations have inserted are removed. */
 export async function prepareEmpty(client: pg.Client, state: TargetState, structure: Structure): Promise<void> {
   const existing =
     state.kind === 'absent' ? [] : (await listTables(client)).map((name) => `sluice.${pg.escapeIdentifier(name)}`);

@@ -34,14 +34,14 @@ export function encodeNdjson(first: u32): u32 {
   return encodeRecords(first);
 }
 
-/** The same as tuples of COPY BINARY, without the header and trailer of its file. */
+/** As `encodeNdjson`, to tuples of COPY BINARY without the header and trailer of its file. */
 export function encodeCopy(first: u32): u32 {
   setCopying(true);
   setPlain(false);
   return encodeRecords(first);
 }
 
-/** The same for spans without the columns in which none has anything; see `arePlain`. */
+/** As `encodeCopy`, of spans without the columns in which none has anything; see `arePlain`. */
 export function encodePlainCopy(first: u32): u32 {
   setCopying(true);
   setPlain(true);

@@ -142,7 +142,7 @@ export function putPlain(offset: usize, length: u32, flags: u32): void {
   }
 }
 
-/** The same as `copyWithoutNul`, and may pause. */
+/** As `copyWithoutNul`; may pause. */
 function copyLongWithoutNul(target: usize, offset: usize, length: usize): usize {
   for (; length > PIECE; offset += PIECE, length -= PIECE) {
     pauseNow();

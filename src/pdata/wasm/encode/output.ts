@@ -48,7 +48,7 @@ export function room(size: usize): void {
   if (size > OUTPUT_END - out) fail(FAIL_OUTPUT, 0);
 }
 
-/** The same for callers with their own position. */
+/** As `room`, for callers with their own position. */
 export function roomAt(target: usize, size: usize): void {
   if (target > OUTPUT_END || size > OUTPUT_END - target) fail(FAIL_OUTPUT, 0);
 }

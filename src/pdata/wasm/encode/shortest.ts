@@ -61,7 +61,7 @@ function found(digits: u64, decimals: i32): bool {
   return true;
 }
 
-/** The same for magnitudes of any size. */
+/** As `findShortest`, for magnitudes of any size. */
 function findAny(value: f64, bits: u64, isPower: bool): bool {
   const isTiny = bits >> 52 == 0;
   const significand = isTiny ? bits & MANTISSA : (bits & MANTISSA) | (MANTISSA + 1);

@@ -113,7 +113,7 @@ export function putAttributes(first: u32, count: u32): void {
   closeList(start, 0x7d);
 }
 
-/** The same, for tables in the order of jsonb: the server then need not sort the keys. */
+/** As `putAttributes`, for tables in the order of jsonb: the server then need not sort the keys. */
 export function putAttributesInOrder(first: u32, count: u32): void {
   const order = copying ? keyOrder(first, count) : 0;
   if (order == 0) {

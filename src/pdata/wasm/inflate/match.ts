@@ -21,7 +21,7 @@ export function copyMatch(to: usize, end: usize, distance: usize): void {
   for (to += 16; to < end; to += 16) v128.store(to, v128.load(to - distance));
 }
 
-/** The same with a distance below 16. */
+/** As `copyMatch`, with a distance below 16. */
 export function repeatPattern(to: usize, end: usize, distance: usize): void {
   const pattern = i8x16.swizzle(v128.load(to - distance), v128.load(PATTERNS + (distance << 4)));
   const step = <usize>load<u8>(STEPS + distance);

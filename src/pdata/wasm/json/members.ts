@@ -128,7 +128,7 @@ function closeMessage(at: usize): usize {
   return 0;
 }
 
-/** The same, from the name at `at`; `previous` is the known member before it. */
+/** As `nextMember`, from the name at `at`; `previous` is the known member before it. */
 function memberFrom(at: usize, previous: usize): usize {
   while (true) {
     mayPause();

@@ -14,7 +14,7 @@ export function storeTraceId(target: usize, start: usize, length: usize, absent:
   store<u64>(target, load<u64>(start, 8), 8);
 }
 
-/** The same for a span id. */
+/** As `storeTraceId`, for a span id. */
 // @ts-ignore: decorator
 @inline
 export function storeSpanId(target: usize, start: usize, length: usize, absent: bool): void {

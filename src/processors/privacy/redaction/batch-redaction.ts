@@ -171,7 +171,7 @@ export class BatchRedaction {
     return Number.isInteger(row.number) ? String(row.number) : '';
   }
 
-  /** The same for a JSON number beyond the numeric types. */
+  /** The text to search of a JSON number beyond the numeric types. */
   #numberText(row: AttributeCursor): string {
     const written = readText(this.#tables.memory, row.offset, row.length, 0);
     return this.#redactor.mayFind(Number(written)) ? String(Number(written)) : '';

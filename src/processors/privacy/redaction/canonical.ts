@@ -31,7 +31,7 @@ export const RESPELLINGS: Hint = {
   ],
 };
 
-/** The same in decoded texts, and every other escape, because the character after a `\n` begins a word. */
+/** Respelled characters in decoded texts, and every other escape, because the character after a `\n` begins a word. */
 const RESPELLED = /[\\\u00ad\u200b-\u200f\u2060\ufeff\uff01-\uff5e]|%[2-7][0-9A-Fa-f]/;
 
 const FULL_WIDTH_FIRST = 0xff01;
@@ -73,7 +73,7 @@ const LONGEST_SIGN = 3;
 /** Characters that are searched between two steps. */
 const SEARCHED_STEP = 1_048_576;
 
-/** The same in steps, for long texts. */
+/** `mayBeRespelled` in steps, for long texts. */
 export function* mayBeRespelledInSteps(text: string): Generator<void, boolean> {
   for (let at = 0; at < text.length; at += SEARCHED_STEP) {
     if (at > 0) yield;

@@ -10,9 +10,9 @@ import { LONG_TEXT } from './redactor.ts';
 export interface JsonReplacer {
   /** The string itself when nothing changes; null when it cannot be redacted. */
   text(value: string): string | null;
-  /** The same in steps, for strings of more than `LONG_TEXT` characters. */
+  /** `text` in steps, for strings of more than `LONG_TEXT` characters. */
   longText(value: string): Steps<string | null>;
-  /** The same for the digits of a number; a changed number becomes a string. */
+  /** The replacement of the digits of a number; a changed number becomes a string. */
   number(written: string): string | null;
 }
 
@@ -97,7 +97,7 @@ const parse = (json: string, begin: number, end: number): Parsed => ({
   end,
 });
 
-/** The same for a string of any length; `from`: the position after the opening quote. */
+/** As `parse`, for a string of any length; `from`: the position after the opening quote. */
 function* parseInSteps(json: string, from: number): Steps<Parsed> {
   const pieces: string[] = [];
   let at = from;

@@ -66,7 +66,7 @@ export class Redactor {
     return finish(this.clean(text, bits));
   }
 
-  /** The same in steps, for texts longer than `LONG_TEXT`. */
+  /** `redact` in steps, for texts longer than `LONG_TEXT`. */
   *clean(text: string, bits = EVERY_RULE): Generator<void, string | null> {
     let current = text;
     for (let round = 0; round < MAX_ROUNDS; round++) {
@@ -125,7 +125,7 @@ export class Redactor {
     return found;
   }
 
-  /** The same for any text. */
+  /** As `#findNow`, for a text of any length. */
   *#find(text: string, form: Canonical | null, bits: number, before: Found): Generator<void, Found> {
     if (text.length <= LONG_TEXT) return this.#findNow(text, form, bits, before);
     let found = before;

@@ -31,7 +31,7 @@ export interface Rule {
   /** Takes time proportional to the length of the text. */
   find(text: string): Ranges;
   /**
-   * The same in steps, for long texts: adds to `found`. A step takes a few milliseconds for any text. Between two steps
+   * `find` in steps, for long texts: adds to `found`. A step takes a few milliseconds for any text. Between two steps
    * the caller may remove all ranges but the last one.
    */
   search(text: string, found: number[]): Iterator<void>;

@@ -30,7 +30,7 @@ const STEP = 262_144;
 /** A longer run is cut. */
 export const LONGEST_RUN = 65_536;
 
-/** The same in steps. */
+/** `scanAll` in steps. */
 export function* scanInSteps(scan: Scan, text: string, found: number[]): Generator<void> {
   const cut: Run[] = [];
   for (let at = 0; at < text.length; ) {
@@ -94,7 +94,7 @@ export function endOfRun(text: string, from: number, classes: number, limit = LO
   return at;
 }
 
-/** The same with further characters. */
+/** The end of a run of characters of some classes and of further characters. */
 export function endOfMixedRun(text: string, from: number, { classes, also }: Run, limit = LONGEST_RUN): number {
   const end = Math.min(text.length, from + limit);
   for (let at = from; ; at++) {

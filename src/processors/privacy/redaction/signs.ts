@@ -26,7 +26,7 @@ export function signsOf(text: string): number {
   return signsWithin(text, 0, text.length);
 }
 
-/** The same in steps, for long texts. */
+/** `signsOf` in steps, for long texts. */
 export function* signsInSteps(text: string): Generator<void, number> {
   let signs = 0;
   for (let at = 0; at < text.length && signs !== ALL; at += STEP) {

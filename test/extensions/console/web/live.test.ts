@@ -17,7 +17,7 @@ const REQUESTS_PER_SECOND = 10;
 const MOST_LIVE = 1000;
 const MOST_DOM_ROWS = 120;
 const MOST_GROWTH_BYTES = 30_000_000;
-/** Those of `query.connections` and the one that listens for changes. */
+/** The connections of `query.connections`, and the one that listens for changes. */
 const MOST_CONNECTIONS = 4;
 
 /** Each span is a trace of its own. */

@@ -187,7 +187,7 @@ function ConversationHeader({ project, row }: { project: string; row: Conversati
   );
 }
 
-/** Its records. Of a conversation that only log records name these, else its spans. */
+/** Downloads the spans of a conversation, or its log records where no span names it. */
 function DownloadMenu({ project, row }: { project: string; row: ConversationRow }): JSX.Element {
   const what = row.trace_count > 0 ? 'spans' : 'logs';
   const q = termOf('conversation', row.conversation_id);

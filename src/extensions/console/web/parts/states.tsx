@@ -96,7 +96,7 @@ function Waiting({ retry }: { retry: () => void }): JSX.Element {
   );
 }
 
-/** The same for what does not exist and for what the reader may not see. */
+/** Shown alike for what does not exist and for what the reader may not see. */
 function NotFound({ retry }: { retry: () => void }): JSX.Element {
   const { page, project, id } = route.value;
   const isTrace = page === 'traces' && id !== null;

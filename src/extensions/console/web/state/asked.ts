@@ -9,7 +9,7 @@ export interface Asked {
   readonly project: string;
   readonly q: string | null;
   readonly query: Query;
-  /** The same without the filter. */
+  /** `query` without the filter. */
   readonly range: Query;
   readonly isOpenEnd: boolean;
 }
