@@ -202,7 +202,7 @@ longTest('a put that arrives after the repeated job does not replace its file', 
   await requireOnce(t, ['logs']);
 });
 
-longTest('two runs at once', async (t) => {
+longTest('of two runs at once, one is refused or both succeed, and every record is archived once', async (t) => {
   await storeRows(scene, 'spans', 2);
   const outcomes = await Promise.allSettled([run(), run()]);
   const refused = outcomes.filter(({ status }) => status === 'rejected');
@@ -309,7 +309,7 @@ t.test('days that ended too recently are not archived', async (t) => {
   await query('DELETE FROM sluice.logs WHERE received_at = $1', [today]);
 });
 
-t.test('the command', async (t) => {
+t.test('the command archives what is older than the limit, and refuses wrong options', async (t) => {
   await storeRows(scene, 'logs', 2);
   await storeRows(scene, 'metric_points', 1, 4);
   writeFileSync(join(scene.folder, 'sluice.yaml'), postgresConfig({ databaseUrl: scene.url }));

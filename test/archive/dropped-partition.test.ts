@@ -72,7 +72,7 @@ const workWith = (query: Query): Work => ({
   report: () => undefined,
 });
 
-t.test('the archive', async (t) => {
+t.test('the archive leaves out a partition that is dropped meanwhile', async (t) => {
   const archive = (query: Query) => run({ session: { ...plain, query } });
   await t.test('of an empty day', (t) => dropAtEach(t, archive));
   await t.test('of records, also late ones', (t) => dropAtEach(t, archive, () => storeRows(scene, 'spans', 2)));
@@ -86,9 +86,11 @@ const restore = async (query: Query): Promise<void> => {
   if (restored === null) throw new Error('the day has files');
 };
 
-t.test('restore-day of a day that PostgreSQL has', (t) => dropAtEach(t, restore, () => restore(plain.query)));
+t.test('restore-day restores a day that PostgreSQL has and that is dropped meanwhile', (t) =>
+  dropAtEach(t, restore, () => restore(plain.query)),
+);
 
-longTest('restore-day of a day that PostgreSQL has in part', (t) =>
+longTest('restore-day restores a day that PostgreSQL has in part and that is dropped meanwhile', (t) =>
   dropAtEach(t, restore, async () => {
     await drop();
     await openDays();
@@ -97,11 +99,11 @@ longTest('restore-day of a day that PostgreSQL has in part', (t) =>
   }),
 );
 
-t.test('retention, and the building of indexes', async (t) => {
-  await t.test('drop', (t) =>
+t.test('the maintenance continues without a partition that is dropped meanwhile', async (t) => {
+  await t.test('retention drops the day', (t) =>
     dropAtEach(t, (query) => dropUnlessKept(query, SPANS, PARTITION, { archived: true, notRestored: true })),
   );
-  await t.test('index', (t) =>
+  await t.test('an index is built over the days', (t) =>
     dropAtEach(t, buildIndexes, async () => {
       await query('DROP INDEX IF EXISTS sluice.spans_by_name');
       await query('CREATE INDEX spans_by_name ON ONLY sluice.spans (name)');
@@ -110,7 +112,7 @@ t.test('retention, and the building of indexes', async (t) => {
   await query('DROP INDEX sluice.spans_by_name');
 });
 
-t.test('sluice usage', async (t) => {
+t.test('the command shows what is stored without a partition that is dropped meanwhile', async (t) => {
   const config = { exporters: new Map() } as never;
   const read = (query: Query) =>
     readStoredData({
@@ -123,7 +125,9 @@ t.test('sluice usage', async (t) => {
 const ALL = { project: 'gone', environment: null, beforeMs: null };
 const remove = (query: Query) => removeRecords({ session: (_, work) => work(query) }, ALL, () => undefined);
 
-t.test('sluice prune', (t) => dropAtEach(t, remove, () => storeRows(scene, 'spans', 1)));
+t.test('prune removes records though a partition is dropped meanwhile', (t) =>
+  dropAtEach(t, remove, () => storeRows(scene, 'spans', 1)),
+);
 
 t.test('records that the maintenance moves into a new partition are removed', async (t) => {
   await query(`DROP TABLE sluice.${PARTITION.name}`);

@@ -227,7 +227,7 @@ t.test('NDJSON has the lines of the file exporter, with every digit', async (t) 
   }
 });
 
-t.test('filters, times and projects', async (t) => {
+t.test('filters, times and projects choose the exported records', async (t) => {
   const names = async (...filters: string[]): Promise<readonly string[]> =>
     linesOf((await sluice('export', ...filters)).out).map((line) => (JSON.parse(line) as { name: string }).name);
   const at = ['--since', '2026-09-21T14:13:20Z', '--until', '2026-09-21T14:13:21Z'];

@@ -21,7 +21,7 @@ t.test('init writes a commented configuration, which is found and valid', async 
   t.equal(readFileSync(join(folder, 'sluice.yaml'), 'utf8'), text, 'an existing file stays');
 });
 
-t.test('init with a name', async (t) => {
+t.test('init writes a file of another name', async (t) => {
   const folder = folderOf({});
   const { out } = await sluice(['init', 'own.yaml'], { folder });
   t.match(out, 'sluice run --config own.yaml');

@@ -455,9 +455,9 @@ const linesOf = (text: string): readonly Row[] =>
 
 await storeRecords(5, [0, 1, 2, 5000]);
 
-t.test('lists of traces', (t) => checkTraces(t, RUNS));
-t.test('sums of usage', (t) => checkUsage(t, RUNS));
-t.test('log records', checkLogs);
+t.test('lists of traces are the same', (t) => checkTraces(t, RUNS));
+t.test('sums of usage are the same', (t) => checkUsage(t, RUNS));
+t.test('lists of log records are the same', checkLogs);
 
 t.test('with late spans, which begin before and after the others', async (t) => {
   await storeRecords(2, [-2000, -1000, 0, 9000]);

@@ -111,7 +111,7 @@ t.test('stored records and refusals, as they happen', { skip }, async (t) => {
   t.match(taps.text.output.err, 'the daemon has ended');
 });
 
-t.test('wrong options', { skip }, async (t) => {
+t.test('wrong options are refused', { skip }, async (t) => {
   const folder = folderOf({ 'sluice.yaml': configOf(1) });
   const wrong = [
     ['--signal', 'spans'],
@@ -123,7 +123,7 @@ t.test('wrong options', { skip }, async (t) => {
   for (const options of wrong) t.match(await sluice(['tap', ...options], { folder }), { code: 2 }, options.join(' '));
 });
 
-t.test('the filter over records', async (t) => {
+t.test('the filter chooses records by any of their columns', async (t) => {
   const record = {
     signal: 'span',
     name: 'chat',

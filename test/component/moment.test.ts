@@ -7,7 +7,7 @@ t.test('dates that the calendar has', async (t) => {
     t.equal(parseMoment(text), Date.parse(text), text);
 });
 
-t.test('others are no time', async (t) => {
+t.test('other texts are no time', async (t) => {
   for (const text of ['2026-02-29', '2026-02-30T00:00:00Z', '2026-04-31', '2026-13-01', '2026-11-32', '', 'soon'])
     t.ok(Number.isNaN(parseMoment(text)), text);
   // `Date.parse` reads these as 2 March.

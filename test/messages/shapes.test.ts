@@ -36,7 +36,7 @@ t.test('plain text is one message with exactly that text', async (t) => {
   t.same(readMessages('', 'user').messages, []);
 });
 
-t.test('requests of providers', async (t) => {
+t.test('requests of providers are read into messages', async (t) => {
   t.same(
     told({
       systemInstruction: { parts: [{ text: 'brief' }] },
@@ -93,7 +93,7 @@ t.test('requests of providers', async (t) => {
   );
 });
 
-t.test('answers of providers', async (t) => {
+t.test('answers of providers are read into messages', async (t) => {
   t.same(
     told({ id: 'r', choices: [{ finish_reason: 'stop', index: 0, message: { role: 'assistant', content: 'yes' } }] }),
     ['assistant: text yes (stop)'],

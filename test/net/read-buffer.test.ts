@@ -63,11 +63,11 @@ async function compare(t: Test, server: Server, event: string, open: (port: numb
   for (const { reads, events } of accepted) t.ok(reads > 0, `${reads} reads and ${events} events`);
 }
 
-t.test('TCP connections', (t) =>
+t.test('TCP connections deliver every byte once and in order', (t) =>
   compare(t, createServer({ allowHalfOpen: true }), 'connection', (port) => connect(port, '127.0.0.1')),
 );
 
-t.test('TLS connections', (t) =>
+t.test('TLS connections deliver every byte once and in order', (t) =>
   compare(t, createTlsServer({ cert: pem('server'), key: pem('server-key') }), 'secureConnection', (port) =>
     connectTls({ port, host: '127.0.0.1', servername: 'localhost', ...trust() }),
   ),

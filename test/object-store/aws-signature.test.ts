@@ -56,7 +56,7 @@ const SUITE: readonly Vector[] = [
   },
 ];
 
-t.test('the suite of AWS', async (t) => {
+t.test('signatures are those of the suite of AWS', async (t) => {
   for (const { name, method = 'GET', path = '/', query = [], headers = {}, signature } of SUITE) {
     const all = { host: 'example.amazonaws.com', 'x-amz-date': amzDate(SUITE_SCOPE.at), ...headers };
     const request = { method, path: encodePath(path), query, headers: all, payloadHash: EMPTY };

@@ -119,7 +119,7 @@ t.test('other users cannot read an object', async (t) => {
   for (const path of ['', 'a', 'a/b']) t.equal(statSync(join(root, path)).mode & 0o007, 0, path);
 });
 
-t.test('URLs of stores', async (t) => {
+t.test('a folder, a file URL or a bucket opens its store', async (t) => {
   const urlOf = (url: string): string => openStore(url, { environment: {} }).url;
   t.equal(urlOf('/srv/lake/'), '/srv/lake');
   t.equal(urlOf('file:///srv/a%20lake'), '/srv/a lake');

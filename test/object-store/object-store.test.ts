@@ -26,8 +26,10 @@ const STORES: readonly (readonly [string, OpenStore])[] = [
 
 for (const [name, open] of STORES) t.test(name, (t) => contract(t, open));
 
-t.test('a real S3 server', { skip: REAL_URL === undefined && 'set SLUICE_TEST_S3_URL to run it' }, (t) =>
-  contract(t, () => openStore(REAL_URL ?? '', { environment: process.env })),
+t.test(
+  'a real S3 server meets the contract',
+  { skip: REAL_URL === undefined && 'set SLUICE_TEST_S3_URL to run it' },
+  (t) => contract(t, () => openStore(REAL_URL ?? '', { environment: process.env })),
 );
 
 async function contract(t: Test, open: OpenStore): Promise<void> {

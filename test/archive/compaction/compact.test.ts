@@ -326,7 +326,7 @@ longTest('objects of a database that was archived before', async (t) => {
   t.same(await namesInLake(objects), ['a', 'again', 'b', 'c']);
 });
 
-t.test('the command', async (t) => {
+t.test('the command publishes the objects, and refuses wrong options', async (t) => {
   const scene = await startCompaction(t);
   const call = (...args: readonly string[]) => sluice(['compact', ...args], { folder: scene.commands });
   t.match(await call('--dry-run'), { code: 0, out: 'All objects are published.\n' });

@@ -70,7 +70,7 @@ t.test('every route checks its callers', async (t) => {
   const tried = routes.filter((route) => nameOf(route) !== 'DELETE /api/v1/session');
   t.ok(tried.length > 15);
 
-  t.test('without a login', async (t) => {
+  t.test('every route refuses a request without a login', async (t) => {
     for (const route of routes) {
       const answer = await ask(pathOf(route, 'shop'), {
         method: route.method,

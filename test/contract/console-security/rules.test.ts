@@ -404,7 +404,7 @@ t.test('the rules of the console', async (t) => {
     t.notOk(console.daemon.log.find(({ message }) => message === 'a request to the console failed'));
   });
 
-  t.test('S25: limits of requests', async (t) => {
+  t.test('S25: a request beyond a limit is refused', async (t) => {
     const long = await ask(ME, { headers: { ...viewer.headers, 'x-filler': 'x'.repeat(17_000) } }).catch(() => null);
     t.equal(long?.status, 431);
     t.match(long?.headers, SECURITY);

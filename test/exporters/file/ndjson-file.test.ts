@@ -116,7 +116,7 @@ t.test('two rotations within a millisecond make two files', async (t) => {
   t.equal((await readdir(folder)).length, 3);
 });
 
-t.test('rotation by age', async (t) => {
+t.test('a file that is older than max_age is rotated', async (t) => {
   const folder = await inFolder(t);
   let now = Date.now();
   const file = await opened(t, join(folder, 'out.ndjson'), { max_size: 0, max_age: 1000, max_files: 0 }, () => now);

@@ -72,7 +72,7 @@ t.test('old objects that no part names are removed; the others and what is not o
   t.equal(await removeOrphans({ store, database }, limits), 0);
 });
 
-longTest('more than one batch', async (t) => {
+longTest('orphans of more than one batch are removed', async (t) => {
   const kept: string[] = [];
   for (let index = 0; index < 1200; index++) {
     const key = await anObject(2 * DAY_MS);

@@ -342,7 +342,7 @@ t.test('tools for coding agents', async (t) => {
     });
   });
 
-  t.test('rights', async (t) => {
+  t.test('a token reads only its projects, and content only with the right to it', async (t) => {
     const ingest = byHttp(t, `Bearer ${createApiKey().text}`);
     await t.rejects(ingest, /ingest key|401|login_required|Unauthorized/iu);
     await t.rejects(byHttp(t, 'Bearer slr_none'));
@@ -413,7 +413,7 @@ t.test('tools for coding agents', async (t) => {
     }
   });
 
-  t.test('limits', async (t) => {
+  t.test('answers stay below their limit, and wrong arguments are explained', async (t) => {
     const agent = new Agent(await byHttp(t, `Bearer ${token}`));
     const outline = await agent.text('get_trace', { trace: traceId(5) });
     t.ok(Buffer.byteLength(outline) <= MAX_ANSWER_BYTES, `${Buffer.byteLength(outline)} bytes`);
@@ -490,7 +490,7 @@ t.test('tools for coding agents', async (t) => {
     t.same(rows, [{ n: 0 }]);
   });
 
-  t.test('mistakes on the command line', async (t) => {
+  t.test('mistakes on the command line are explained', async (t) => {
     for (const [words, pattern] of [
       [['--url', scene.origin], /no read token/u],
       [['--url', scene.origin, '--sql'], /--sql cannot be used with --url/u],

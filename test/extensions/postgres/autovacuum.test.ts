@@ -38,13 +38,13 @@ async function beginVacuum(t: Test): Promise<Client> {
   return client;
 }
 
-t.test('the archive', async (t) => {
+t.test('a lock of the archive cancels the autovacuum of the table', async (t) => {
   const client = await beginVacuum(t);
   const query = (text: string) => client.query(text);
   await withShortLock(query, LOCK, { isolation: 'transaction', what: 'the table' });
 });
 
-longTest('a change of the schema', async (t) => {
+longTest('a change of the schema cancels the autovacuum of the table', async (t) => {
   const client = await beginVacuum(t);
   await inTransaction(client, async () => {
     await client.query(LOCK);

@@ -79,7 +79,7 @@ function parsed(text: string): unknown {
 /** Ordinary runs compare one in so many senders. */
 const ORDINARY_STEP = 4;
 
-t.test('every captured sender', async (t) => {
+t.test('the view has the messages of every captured sender', async (t) => {
   const normalized = new Normalized();
   const seen = new Set<string>();
   // Scenarios differ in their words, most of them not in the shape of the content.

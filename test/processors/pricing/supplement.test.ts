@@ -78,7 +78,7 @@ t.test('each entry prices the names it was written for', async (t) => {
   t.equal(book.find('anthropic', 'claude-sonnet-5-5')?.cost(cached, Date.UTC(2026, 9, 7)).inputCost, 10_000_000n);
 });
 
-t.test('can be switched off', async (t) => {
+t.test('the supplement can be switched off', async (t) => {
   const book = await PriceBook.load({ supplement: false });
   t.equal(book.find('anthropic', 'claude-haiku-5-5'), null);
 });

@@ -147,7 +147,7 @@ t.test('what has the last time that can be stored is in every list', async (t) =
   t.match(await reading.text(exportRows, { ...at, query: { what: 'spans' } }), /late/u);
 });
 
-t.test('facets', async (t) => {
+t.test('facets count the values of the asked fields', async (t) => {
   const { examined, complete, fields } = await reading.ask(listFacets, {
     query: { fields: 'service,model,error,env' },
   });

@@ -98,7 +98,7 @@ t.test('the steps in order, each with what is new in it', async (t) => {
   t.notMatch(text, 'an inner span');
 });
 
-t.test('without the right to content', async (t) => {
+t.test('a reader without the right to content gets the outline only', async (t) => {
   const text = await reading.text(showMarkdown, { ...asking(1), seesContent: false });
   t.match(text, 'the caller has no right to content');
   t.match(text, /## 1\. chat/u);

@@ -52,7 +52,7 @@ const counter = (name: string, points: readonly (number | null)[], more: object 
         ],
   );
 
-t.test('names', async (t) => {
+t.test('metrics are listed by name, those of other projects are not', async (t) => {
   await reading.insert('metric_points', [
     metricRow({ name: 'b', type: 'sum', unit: '1', value_int: 1, at: 1 }),
     metricRow({ name: 'b', type: 'sum', unit: '1', value_int: 2, at: 3 }),

@@ -155,7 +155,7 @@ t.test('a trace of another project, and a text that is no id, are not found', as
   t.equal(refusal?.code, 'not_found');
 });
 
-t.test('spans as slim rows', async (t) => {
+t.test('the spans of a trace are slim rows with shared words', async (t) => {
   const { rows, words, end } = await spans();
   t.same(words, {
     'names+': ['agent', 'chat', 'work', 'again'],
@@ -216,7 +216,7 @@ t.test('spans as slim rows', async (t) => {
   );
 });
 
-t.test('spans in parts, below a span, and of some kinds', async (t) => {
+t.test('spans are answered in parts, below a span, and of some kinds', async (t) => {
   const parts: string[] = [];
   for (let after: string | null = ''; after !== null; ) {
     const part: Lines = await spans({ limit: 2, after });
@@ -279,7 +279,7 @@ t.test('a span with its content, and a long text in pieces', async (t) => {
     });
 });
 
-t.test('without the right to content', async (t) => {
+t.test('a reader without the right to content gets no content of a span', async (t) => {
   const asking = { path: { ...TRACE.path, span: plain(2, 8), field: 'input_content' }, seesContent: false };
   const span = await reading.ask(showSpan, asking);
   for (const name of ['content', 'status_message', 'attributes', 'long_attributes', 'events'])
@@ -295,7 +295,7 @@ t.test('without the right to content', async (t) => {
   t.equal((await reading.refusal(listLogs, { ...asking, query: { q: '"record"' } }))?.code, 'filter_invalid');
 });
 
-t.test('steps with their content', async (t) => {
+t.test('steps have their content', async (t) => {
   const first = await reading.ask(listSteps, { ...TRACE, query: { limit: 2 } });
   t.same(
     first.items.map(({ span_id }: { span_id: string }) => span_id),

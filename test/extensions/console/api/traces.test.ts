@@ -175,7 +175,7 @@ t.test('each term alone, and its opposite', async (t) => {
   }
 });
 
-t.test('pages of one', async (t) => {
+t.test('pages of one have every trace once', async (t) => {
   t.same(idsOf(await pages({ limit: 1 })), expected([]));
 });
 
@@ -261,7 +261,7 @@ t.test('a row of the list', async (t) => {
   }
 });
 
-t.test('refusals', async (t) => {
+t.test('a wrong filter, range, limit or cursor is refused', async (t) => {
   const refused = async (query: Readonly<Record<string, string>>, seesContent = true) =>
     (await reading.refusal(listTraces, { query, seesContent }))?.toJSON().error;
   t.match(await refused({ q: 'modell:x' }), { code: 'filter_invalid', at: 0, hint: 'model' });

@@ -230,7 +230,7 @@ t.test('the figures are those of `counted_usage_between`', async (t) => {
   await checkFigures(t, 'mixed');
 });
 
-t.test('without repeated calls too', async (t) => {
+t.test('the figures are those of `counted_usage_between` without repeated calls too', async (t) => {
   await storeMixed('once', 5100, false);
   await checkFigures(t, 'once');
 });
@@ -391,7 +391,7 @@ t.test('the traces with the highest figures', async (t) => {
   t.ok((await top('errors', 100)).items.every(({ error_count }) => error_count > 0));
 });
 
-t.test('refusals', async (t) => {
+t.test('a wrong interval, range or filter is refused', async (t) => {
   const code = async (query: Record<string, string>) => (await reading.refusal(showUsage, { query }))?.code;
   t.equal(await code({ ...range(0, 4), interval: '1s' }), 'range_invalid');
   t.equal(await code({ ...range(0, 4), interval: '0s' }), 'range_invalid');

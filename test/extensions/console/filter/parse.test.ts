@@ -27,7 +27,7 @@ function refusalOf(text: string): FilterError {
   throw new Error(`not refused: ${text}`);
 }
 
-t.test('filters that are read', async (t) => {
+t.test('filters are read into terms', async (t) => {
   const table: readonly (readonly [string, string])[] = [
     ['', ''],
     ['  \t\n ', ''],

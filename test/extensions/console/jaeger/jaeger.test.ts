@@ -148,7 +148,7 @@ t.test("Grafana's data source", async (t) => {
   });
 });
 
-t.test('the present Jaeger UI', async (t) => {
+t.test('version 3 of the API answers the Jaeger UI', async (t) => {
   t.same((await get('/v3/services')).json, { services: ['bulk', 'unknown_service', 'web', 'worker'] });
   t.same((await get('/v3/operations?service=web')).json, { operations: [{ name: 'GET /chat', spanKind: 'server' }] });
   const from = new Date(BASE_US / 1000).toISOString();
@@ -200,7 +200,7 @@ t.test('the present Jaeger UI', async (t) => {
   t.match(await get('/traces/1'), { status: 200, json: { data: [{ traceID: idOf(1) }] } });
 });
 
-t.test('searches', async (t) => {
+t.test('a search finds traces by service, duration, tag and time', async (t) => {
   const ids = async (query: string, headers = bearer): Promise<readonly string[]> => {
     const { status, json, text } = await get(`/traces?${query}`, headers);
     t.equal(status, 200, text.slice(0, 200));
@@ -224,7 +224,7 @@ t.test('searches', async (t) => {
   t.equal((await get(`/traces/${idOf(4)}`)).json.data[0].spans.length, 1002);
 });
 
-t.test('errors in the shape of Jaeger', async (t) => {
+t.test('errors have the shape of Jaeger', async (t) => {
   const unknown = await get(`/traces/${idOf(8)}`);
   t.match(unknown, { status: 404, json: { data: null, errors: [{ code: 404, msg: 'trace not found' }] } });
   t.match(await get(`/traces/${idOf(5)}`), { status: 404 }, 'of another project');
@@ -262,7 +262,7 @@ t.test('errors in the shape of Jaeger', async (t) => {
   t.match(await get('/v3/operations'), { status: 400 });
 });
 
-t.test('without the right to content', async (t) => {
+t.test('a reader without the right to content gets no tags, and cannot search for them', async (t) => {
   const { json, text } = await get(`/traces/${idOf(1)}`, blind);
   for (const secret of ['secret', 'quota', '/chat"', 'Timeout']) t.notMatch(text.replaceAll('GET /chat', ''), secret);
   t.same(json.data[0].spans[0].logs, []);
@@ -271,7 +271,7 @@ t.test('without the right to content', async (t) => {
   t.equal((await get('/traces?tag=host.name:web-1&service=web', blind)).json.data.length, 1);
 });
 
-t.test('the project of the request', async (t) => {
+t.test('the project is that of the request', async (t) => {
   const person = await scene.logIn({ name: 'both', role: 'viewer', projects: ['shop', 'blog'] });
   t.match(await get('/services', person.headers), {
     status: 400,

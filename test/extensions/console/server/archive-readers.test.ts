@@ -193,7 +193,7 @@ t.test('an idle, an old and a forgotten process end', async (t) => {
   }
 });
 
-t.test('failures', async (t) => {
+t.test('a process that fails, refuses or does not answer in time gives an error with its code', async (t) => {
   const { traces, processes } = start(t);
   const failed = codeOf(traces.answer(loadingOfTrace(A), QUESTION, LIVE));
   await turn();

@@ -87,7 +87,7 @@ t.test('Grafana', async (t) => {
     t.match(await ask('/api/status/buildinfo'), { json: { version: /^2\./u } });
   });
 
-  t.test('a trace in protobuf and JSON', async (t) => {
+  t.test('a trace is answered in protobuf and in JSON', async (t) => {
     const v1 = await ask(`/api/traces/${TRACE}`, seeing, 'application/protobuf');
     const v2 = await ask(`/api/v2/traces/${TRACE.slice(16)}`, seeing, 'application/protobuf');
     const read = (type: protobuf.Type, bytes: Uint8Array) =>
@@ -116,7 +116,7 @@ t.test('Grafana', async (t) => {
         });
   });
 
-  t.test('a search', async (t) => {
+  t.test('a search finds traces by TraceQL', async (t) => {
     t.match(
       (await search('{ span.gen_ai.request.model =~ "gpt-.*" && status = error } | select(span.http.route)')).json,
       {
@@ -181,7 +181,7 @@ t.test('Grafana', async (t) => {
     t.match(await ask('/api/metrics/query_range?q=%7B%7D%20%7C%20rate()'), { status: 404, text: /no metrics/u });
   });
 
-  t.test('completion', async (t) => {
+  t.test('tags and their values are completed', async (t) => {
     const { json } = await ask('/api/v2/search/tags');
     const tags = (scopes: readonly { name: string; tags: readonly string[] }[], scope: string) =>
       scopes.find(({ name }) => name === scope)?.tags ?? [];
@@ -206,7 +206,7 @@ t.test('Grafana', async (t) => {
     t.match(await ask('/api/v2/search/tag/nome/values'), { status: 400, text: /no field/u });
   });
 
-  t.test('without the right to content', async (t) => {
+  t.test('a reader without the right to content gets no attributes, and cannot search for them', async (t) => {
     const trace = await ask(`/api/v2/traces/${TRACE}`, blind);
     t.equal(trace.status, 200);
     t.notMatch(trace.text, /wordof|http\.route/u);
@@ -223,7 +223,7 @@ t.test('Grafana', async (t) => {
     t.equal(names.length, 2, 'a condition on content is ignored');
   });
 
-  t.test('whose data', async (t) => {
+  t.test('a request reads the data of its project only', async (t) => {
     const both = (await console.logIn({ name: 'both', projects: ['shop', 'blog'] })).headers;
     t.match(await ask('/api/search', both), { status: 400, text: /X-Scope-OrgID/u });
     const named = await ask('/api/search', { ...both, 'x-scope-orgid': 'blog' });

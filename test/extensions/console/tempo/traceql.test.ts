@@ -97,7 +97,7 @@ const REFUSED: readonly (readonly [query: string, at: number, message: RegExp])[
   ['x'.repeat(5000), 0, /bytes/u],
 ];
 
-t.test('what is accepted', async (t) => {
+t.test('accepted queries are compiled to conditions', async (t) => {
   for (const [query, row, values] of ACCEPTED) {
     const found = compiled(query);
     t.same([found.row.join('|'), found.values], [row, values], query);
@@ -132,7 +132,7 @@ t.test('content needs the right to it', async (t) => {
   t.equal(refusal('{ resource.x = "a" && span.gen_ai.request.model = "m" && name = "n" }', false), null);
 });
 
-t.test('searches from before TraceQL', async (t) => {
+t.test('searches from before TraceQL are translated', async (t) => {
   const query = (text: string): string => legacyQuery(new URLSearchParams(text));
   t.equal(query('tags=constructor%3D1'), '{ ."constructor" = "1" }');
   t.equal(query(''), '');

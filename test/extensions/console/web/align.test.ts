@@ -37,7 +37,7 @@ const pairs = (a: string, b: string): string =>
     .map((pair) => (pair.a !== null && pair.b !== null ? pair.a : pair.a !== null ? `-${pair.a}` : `+${pair.b}`))
     .join('');
 
-t.test('lines', async (t) => {
+t.test('lines are paired in their order, the others are added or removed', async (t) => {
   t.equal(pairs('abc', 'abc'), 'abc');
   t.equal(pairs('abcd', 'acxd'), 'a-bc+xd');
   t.equal(pairs('', 'ab'), '+a+b');

@@ -21,7 +21,7 @@ t.test('databases from one template are prepared once, independent, and dropped 
     },
   };
   const names: string[] = [];
-  await t.test('use', async (t) => {
+  await t.test('copies of one template are independent', async (t) => {
     const [first, second] = await Promise.all([createDatabase(t, template), createDatabase(t, template)]);
     names.push(first.name, second.name);
     await withClient(first.url, "INSERT INTO things VALUES ('one')");
