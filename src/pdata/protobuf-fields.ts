@@ -7,6 +7,8 @@ const MOST_VARINT_BYTES = 10;
 
 export interface WireField {
   readonly number: number;
+  /** The value of a varint, exact below 2^53; null for other fields. */
+  readonly value: number | null;
   /** The content of a field with a length; null for other fields. */
   readonly content: Buffer | null;
   readonly whole: Buffer;
@@ -18,9 +20,10 @@ export function* fieldsOf(message: Buffer): Generator<WireField> {
     const start = at;
     const [tag, afterTag] = readVarint(message, at);
     const [number, type] = [Math.floor(tag / 8), tag % 8];
+    let value: number | null = null;
     let content: Buffer | null = null;
     at = afterTag;
-    if (type === VARINT) [, at] = readVarint(message, at);
+    if (type === VARINT) [value, at] = readVarint(message, at);
     else if (type === BITS_64) at += 8;
     else if (type === BITS_32) at += 4;
     else if (type === LENGTH) {
@@ -29,7 +32,7 @@ export function* fieldsOf(message: Buffer): Generator<WireField> {
       content = message.subarray(afterLength, at);
     } else throw new Error(`a field has the wire type ${type}`);
     if (at > message.length) throw new Error('a field is longer than its message');
-    yield { number, content, whole: message.subarray(start, at) };
+    yield { number, value, content, whole: message.subarray(start, at) };
   }
 }
 

@@ -1,5 +1,6 @@
 /** Reads the answer of a remote: the rejected part of a 200, and the message of a refusal. Neither is trusted. */
 import type { Encoding } from '../../pdata/context.ts';
+import { fieldsOf, type WireField } from '../../pdata/protobuf-fields.ts';
 
 /** A request that the remote accepted in part. */
 export interface PartialSuccess {
@@ -9,8 +10,6 @@ export interface PartialSuccess {
 
 const NOTHING: PartialSuccess = { rejected: 0, message: '' };
 const MAX_MESSAGE = 500;
-/** Ten bytes of seven bits each. */
-const VARINT_BITS = 70n;
 
 /**
  * The `partial_success` of an export response. An unreadable body counts as no rejection, because the request arrived.
@@ -42,13 +41,11 @@ function partialOfJson(body: Buffer): PartialSuccess {
 
 /** ExportPartialSuccess { int64 rejected = 1; string error_message = 2 } is field 1 of each response. */
 function partialOfProtobuf(body: Buffer): PartialSuccess {
-  const partial = fieldsOf(body).get(1);
-  if (!Buffer.isBuffer(partial)) return NOTHING;
-  const fields = fieldsOf(partial);
-  const message = fields.get(2);
+  const partial = lastField(body, 1)?.content ?? null;
+  if (partial === null) return NOTHING;
   return {
-    rejected: countOf(Number(fields.get(1) ?? 0)),
-    message: Buffer.isBuffer(message) ? message.toString().slice(0, MAX_MESSAGE) : '',
+    rejected: countOf(lastField(partial, 1)?.value ?? 0),
+    message: textOf(lastField(partial, 2)).slice(0, MAX_MESSAGE),
   };
 }
 
@@ -56,8 +53,7 @@ const countOf = (value: number): number => (Number.isSafeInteger(value) && value
 
 function statusMessage(body: Buffer): string {
   try {
-    const message = fieldsOf(body).get(2);
-    return Buffer.isBuffer(message) ? message.toString() : '';
+    return textOf(lastField(body, 2));
   } catch {
     return '';
   }
@@ -73,31 +69,8 @@ function jsonMessage(body: Buffer): string {
   return body.toString();
 }
 
-/** The last value of each varint and length-delimited field. Throws a RangeError when the bytes are not a message. */
-function fieldsOf(message: Buffer): ReadonlyMap<number, Buffer | bigint> {
-  const fields = new Map<number, Buffer | bigint>();
-  let at = 0;
-  const varint = (): bigint => {
-    let value = 0n;
-    for (let shift = 0n; shift < VARINT_BITS; shift += 7n) {
-      const byte = message.readUInt8(at++);
-      value |= BigInt(byte & 127) << shift;
-      if (byte < 128) return value;
-    }
-    throw new RangeError('the number is too long');
-  };
-  while (at < message.length) {
-    const tag = Number(varint());
-    const wire = tag & 7;
-    if (wire === 0) fields.set(tag >>> 3, varint());
-    else if (wire === 2) {
-      const length = Number(varint());
-      if (at + length > message.length) throw new RangeError('the field is cut off');
-      fields.set(tag >>> 3, message.subarray(at, at + length));
-      at += length;
-    } else if (wire === 1) at += 8;
-    else if (wire === 5) at += 4;
-    else throw new RangeError('an unknown wire type');
-  }
-  return fields;
-}
+/** The last of the fields with this number counts, as in protobuf. Throws for bytes that are no message. */
+const lastField = (message: Buffer, number: number): WireField | undefined =>
+  [...fieldsOf(message)].findLast((field) => field.number === number);
+
+const textOf = (field: WireField | undefined): string => field?.content?.toString() ?? '';
