@@ -30,7 +30,7 @@ import {
   prose,
   smallSpanAttributes,
 } from '../src/cli/bench/span-content.ts';
-import { Dice } from '../src/cli/demo-dice.ts';
+import { Dice } from '../src/cli/demo/dice.ts';
 
 /** One batch in the four encodings. */
 export interface Body {

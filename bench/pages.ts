@@ -11,7 +11,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
 import { grouped, quantile } from '../src/cli/bench/figures.ts';
-import { makeDemo } from '../src/cli/demo-application.ts';
+import { makeDemo } from '../src/cli/demo/application.ts';
 import { findChromium, launchChromium } from '../test/support/browser.ts';
 import { freePort } from '../test/support/executable.ts';
 import { readArguments } from './arguments.ts';

@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { makeDemo } from '../dist/src/cli/demo-application.js';
+import { makeDemo } from '../dist/src/cli/demo/application.js';
 import { findChromium, launchChromium } from '../dist/test/support/browser.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));

@@ -3,8 +3,8 @@
  * in its middle: one has a model of its own, the other a word of its own in its prompt.
  */
 import { gzipSync } from 'node:zlib';
-import { LARGE_TRACE_SPANS, makeDay } from '../../src/cli/demo-day.ts';
-import { CLIENT, spanOf } from '../../src/cli/demo-otlp.ts';
+import { LARGE_TRACE_SPANS, makeDay } from '../../src/cli/demo/day.ts';
+import { CLIENT, spanOf } from '../../src/cli/demo/otlp.ts';
 import { SIGNAL_TRACES } from '../../src/pdata/layout.ts';
 import { encodeProtobuf, loadProtos, type Message, type Value } from '../../test/support/protos.ts';
 import { KEY } from '../daemon.ts';

@@ -1,5 +1,5 @@
 /** The commands that the console starts to read archived days. */
-import { loadWholeConversation } from './archived-conversation.ts';
+import { loadWholeConversation } from './lake/archived-conversation.ts';
 import {
   type ArchivedRange,
   boundedSince,
@@ -8,13 +8,13 @@ import {
   loadUsage,
   rangeOfWords,
   type ReadLimits,
-} from './archived-range.ts';
-import { loadTrace } from './archived-trace.ts';
+} from './lake/archived-range.ts';
+import { loadTrace } from './lake/archived-trace.ts';
 import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
-import { type Lake, LAKE_OPTION } from './lake.ts';
+import { type Lake, LAKE_OPTION } from './lake/lake.ts';
 import { onlyWord } from './project.ts';
-import { type ArchivedWork, serveArchived } from './serve-archived.ts';
+import { type ArchivedWork, serveArchived } from './lake/serve-archived.ts';
 import { flagOption } from './options.ts';
 
 /** The files that are read for one answer, so that it comes in time. Older days are left out. */

@@ -7,8 +7,8 @@ import { UserError } from '../errors.ts';
 import type { ObjectsOptions } from '../exporters/objects/objects.ts';
 import { claimPlace } from '../exporters/objects/owner.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
-import { durationOf, memoryOf, WORK_OPTIONS } from './archive-options.ts';
-import { findArchiveOptions, findObjectsOptions, keyOfObject, openPlace } from './archive-place.ts';
+import { durationOf, memoryOf, WORK_OPTIONS } from './lake/archive-options.ts';
+import { findArchiveOptions, findObjectsOptions, keyOfObject, openPlace } from './lake/archive-place.ts';
 import {
   noteExpired,
   printWritten,
@@ -16,7 +16,7 @@ import {
   type WorkPlace,
   withArchiveSession,
   withArchiveWork,
-} from './archive-work.ts';
+} from './lake/archive-work.ts';
 import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { type Opened, withDatabase } from './database.ts';

@@ -1,10 +1,10 @@
 /** `sluice conversation ID`: the model calls of a conversation in order of time, each with what is new in it. */
 import type { Message } from '../messages/message.ts';
 import { UserError } from '../errors.ts';
-import { loadConversation } from './archived-conversation.ts';
+import { loadConversation } from './lake/archived-conversation.ts';
 import type { Command } from './command.ts';
 import { explainMissing } from './content-capture.ts';
-import { LAKE_SEARCH_OPTIONS, withLake } from './lake.ts';
+import { LAKE_SEARCH_OPTIONS, withLake } from './lake/lake.ts';
 import { onlyWord } from './project.ts';
 import { flagOption, limitOption } from './options.ts';
 import { limitOf, type Reader, READER_OPTIONS, sinceOf, withReader } from './reader.ts';

@@ -2,11 +2,11 @@
 import { parseMoment, storableNs } from '../component/moment.ts';
 import { parseDuration } from '../config/units.ts';
 import type { StoredText } from '../pdata/stored-text.ts';
-import { loadRecords, loadTracesOf } from './archived-range.ts';
+import { loadRecords, loadTracesOf } from './lake/archived-range.ts';
 import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
-import { FORMS, type Form, type Format, formatOf } from './export-format.ts';
-import { openFile, openStream, type Output } from './export-output.ts';
+import { FORMS, type Form, type Format, formatOf } from './export/format.ts';
+import { openFile, openStream, type Output } from './export/output.ts';
 import {
   type Period,
   projectsOf,
@@ -17,10 +17,10 @@ import {
   type Subject,
   traceRowsQuestion,
   tracesQuestion,
-} from './export-query.ts';
+} from './export/query.ts';
 import { FILTER_OPTION } from './filter-option.ts';
 import { FILTER_OPTIONS } from './filters.ts';
-import { type Lake, LAKE_OPTION, withLake } from './lake.ts';
+import { type Lake, LAKE_OPTION, withLake } from './lake/lake.ts';
 import { flagOption, textOption, UsageError, type Values } from './options.ts';
 import { type Reader, rowsByCursor, withReader } from './reader.ts';
 import { formatBytes } from './view/format.ts';

@@ -25,9 +25,9 @@ import type { EnvironmentOptions } from '../processors/environment/environment.t
 import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { type Opened, withDatabase } from './database.ts';
-import { eraseArchived } from './erase-archived.ts';
+import { eraseArchived } from './lake/erase-archived.ts';
 import { environmentOf } from './filters.ts';
-import { LAKE_OPTION } from './lake.ts';
+import { LAKE_OPTION } from './lake/lake.ts';
 import { flagOption, textOption, UsageError, type Values } from './options.ts';
 import { plural } from './view/format.ts';
 

@@ -18,8 +18,8 @@ import {
   partitionName,
 } from '../exporters/postgres/partitions.ts';
 import type { Database } from '../extensions/postgres/database.ts';
-import { DEFAULT_MEMORY_BYTES, findArchiveOptions, openPlace } from './archive-place.ts';
-import { withArchiveSession, withArchiveWork } from './archive-work.ts';
+import { DEFAULT_MEMORY_BYTES, findArchiveOptions, openPlace } from './lake/archive-place.ts';
+import { withArchiveSession, withArchiveWork } from './lake/archive-work.ts';
 import type { Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { withDatabase } from './database.ts';

@@ -1,9 +1,9 @@
 /** `sluice trace ID`: one trace as a waterfall. */
 import { UserError } from '../errors.ts';
-import { loadTrace } from './archived-trace.ts';
+import { loadTrace } from './lake/archived-trace.ts';
 import type { Command } from './command.ts';
 import { explainMissing } from './content-capture.ts';
-import { LAKE_SEARCH_OPTIONS, type Unread, withLake } from './lake.ts';
+import { LAKE_SEARCH_OPTIONS, type Unread, withLake } from './lake/lake.ts';
 import { onlyWord } from './project.ts';
 import { flagOption, limitOption } from './options.ts';
 import { limitOf, type Reader, READER_OPTIONS, sinceOf, withReader } from './reader.ts';

@@ -1,12 +1,12 @@
 /** `sluice traces`: stored traces, newest first, one line each. */
 import type { Config } from '../config/config.ts';
 import { UserError } from '../errors.ts';
-import { loadNewest } from './archived-list.ts';
-import { findObjectsOptions } from './archive-place.ts';
+import { loadNewest } from './lake/archived-list.ts';
+import { findObjectsOptions } from './lake/archive-place.ts';
 import type { Call, Command } from './command.ts';
 import { FILTER_OPTION } from './filter-option.ts';
 import { FILTER_OPTIONS } from './filters.ts';
-import { LAKE_OPTION, withLake } from './lake.ts';
+import { LAKE_OPTION, withLake } from './lake/lake.ts';
 import { flagOption, limitOption, textOption } from './options.ts';
 import { limitOf, type Reader, READER_OPTIONS, sinceOf, withReader } from './reader.ts';
 import { type Place, readTraces, type TraceRow } from './traces-query.ts';

@@ -1,9 +1,9 @@
 /** `sluice usage`: tokens and cost, each call counted once, and the calls without a price. */
 import { LATEST_NS } from '../component/moment.ts';
-import { loadUsage } from './archived-range.ts';
+import { loadUsage } from './lake/archived-range.ts';
 import { nameText } from '../extensions/console/api/texts.ts';
 import type { Command } from './command.ts';
-import { LAKE_OPTION, withLake } from './lake.ts';
+import { LAKE_OPTION, withLake } from './lake/lake.ts';
 import { sumCosts } from '../pdata/cost-sum.ts';
 import { formatCost, formatCount, plural, UNKNOWN } from './view/format.ts';
 import { describeStoredData, type StoredData, readStoredData } from './stored-data.ts';

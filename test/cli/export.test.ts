@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { openStream } from '../../src/cli/export-output.ts';
+import { openStream } from '../../src/cli/export/output.ts';
 import { folderOf } from '../support/config-files.ts';
 import { type Outcome, sluice as call } from '../support/command-line.ts';
 import { startDaemon } from '../support/daemon.ts';

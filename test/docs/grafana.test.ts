@@ -4,7 +4,7 @@
  */
 import pg from 'pg';
 import t, { type Test } from 'tap';
-import { makeDemo } from '../../src/cli/demo-application.ts';
+import { makeDemo } from '../../src/cli/demo/application.ts';
 import { KEY } from '../support/daemon.ts';
 import { send } from '../support/otlp-client.ts';
 import { startPostgresDaemon } from '../support/postgres-daemon.ts';

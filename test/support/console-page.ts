@@ -1,7 +1,7 @@
 /** What comes before a test of the console's page: a login, and telemetry to show. */
 import { hash, randomBytes } from 'node:crypto';
 import type { Page } from 'playwright-core';
-import { makeDemo } from '../../src/cli/demo-application.ts';
+import { makeDemo } from '../../src/cli/demo/application.ts';
 import type { TestConsole } from './console.ts';
 
 const BY = { id: null, name: 'a test' };

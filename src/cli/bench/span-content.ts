@@ -1,5 +1,5 @@
 /** The attributes of benchmark spans: model calls with long messages, and small spans. The same dice give the same. */
-import type { Dice } from '../demo-dice.ts';
+import type { Dice } from '../demo/dice.ts';
 
 const MESSAGE_BYTES = { least: 900, spread: 1000 };
 // biome-ignore format: one word a line would take twenty lines

@@ -1,6 +1,6 @@
 /** Requests of benchmark spans, as OTLP protobuf. */
 import { randomBytes } from 'node:crypto';
-import { Dice } from '../demo-dice.ts';
+import { Dice } from '../demo/dice.ts';
 import { type IdentifiedBody, identify, TRACE_ID_BYTES } from './identified-body.ts';
 import { modelCallAttributes, smallSpanAttributes } from './span-content.ts';
 import { MS_NS } from '../../pdata/time-units.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { makeDemo } from '../../../../src/cli/demo-application.ts';
+import { makeDemo } from '../../../../src/cli/demo/application.ts';
 import { findChromium, launchChromium } from '../../../support/browser.ts';
 import { startConsole } from '../../../support/console.ts';
 import { logIn } from '../../../support/console-page.ts';

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import type { Browser, Page, Request } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { parse } from 'yaml';
-import { makeDemo } from '../../../../src/cli/demo-application.ts';
+import { makeDemo } from '../../../../src/cli/demo/application.ts';
 import { findChromium, launchChromium } from '../../../support/browser.ts';
 import { startConsole, type TestConsole } from '../../../support/console.ts';
 import { newLink } from '../../../support/console-page.ts';

@@ -4,7 +4,7 @@
  */
 import type { BrowserContext, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { makeDemo } from '../../../../src/cli/demo-application.ts';
+import { makeDemo } from '../../../../src/cli/demo/application.ts';
 import { findChromium, launchChromium } from '../../../support/browser.ts';
 import { startConsole } from '../../../support/console.ts';
 import { isLong } from '../../../support/long.ts';

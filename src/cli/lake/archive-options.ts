@@ -1,7 +1,7 @@
 /** Options of commands that write the lake. */
-import { parseByteSize, parseDuration } from '../config/units.ts';
-import { textOption, UsageError, type Values } from './options.ts';
-import { formatBytes } from './view/format.ts';
+import { parseByteSize, parseDuration } from '../../config/units.ts';
+import { textOption, UsageError, type Values } from '../options.ts';
+import { formatBytes } from '../view/format.ts';
 
 /** Below this DuckDB cannot sort rows of several mebibytes. */
 const LEAST_MEMORY = 256 * 2 ** 20;

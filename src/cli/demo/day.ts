@@ -3,10 +3,10 @@
  * a time. It is cut into slots of five minutes of the clock. A slot has the same content, ids and bytes in every run
  * with the same seed, so a repeated run stores its spans once. One slot is made at a time.
  */
-import { Dice } from './demo-dice.ts';
-import { type Attributes, attributesOf, type DemoRequest, INTERNAL, spanOf } from './demo-otlp.ts';
-import { CASE_MS, CASE_SPANS, makeCase, makeStory, type Story, type StoryStep, type Visitor } from './demo-stories.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, MS_NS } from '../pdata/time-units.ts';
+import { Dice } from './dice.ts';
+import { type Attributes, attributesOf, type DemoRequest, INTERNAL, spanOf } from './otlp.ts';
+import { CASE_MS, CASE_SPANS, makeCase, makeStory, type Story, type StoryStep, type Visitor } from './stories.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, MS_NS } from '../../pdata/time-units.ts';
 
 const SLOT_MS = 5 * MINUTE_MS;
 

@@ -1,9 +1,9 @@
 /** Loads archived traces and those of objects for a list of the newest ones, until the list is full. */
-import type { ArchivedFile } from '../archive/reading/archived-files.ts';
+import type { ArchivedFile } from '../../archive/reading/archived-files.ts';
 import { dayNear } from './archived-range.ts';
 import { filesWithTraces, partsSince } from './archived-trace.ts';
 import type { Lake } from './lake.ts';
-import { DAY_MS, MS_NS } from '../pdata/time-units.ts';
+import { DAY_MS, MS_NS } from '../../pdata/time-units.ts';
 
 /** Traces that are loaded at first. Each further step loads more, because each reads the files again. */
 const FIRST_TRACES = 100;

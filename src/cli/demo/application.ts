@@ -4,8 +4,8 @@
  * conventions, as an SDK would send it.
  */
 import { randomBytes } from 'node:crypto';
-import { type Attributes, attributesOf, CLIENT, type DemoRequest, INTERNAL, spanOf, type Step } from './demo-otlp.ts';
-import { MS_NS } from '../pdata/time-units.ts';
+import { type Attributes, attributesOf, CLIENT, type DemoRequest, INTERNAL, spanOf, type Step } from './otlp.ts';
+import { MS_NS } from '../../pdata/time-units.ts';
 
 export interface Demo {
   readonly traceId: string;

@@ -1,12 +1,12 @@
 /** Finds one trace in the lake: by the times of its claim, by a span, or from the newest archived day backwards. */
-import type { ArchivedFile } from '../archive/reading/archived-files.ts';
-import type { FoundTrace } from '../archive/reading/archived-rows.ts';
-import type { TraceRange } from '../archive/reading/partial-file.ts';
-import type { PartScope } from '../archive/reading/waiting-parts.ts';
-import { NEAR_NS } from '../component/archived-day.ts';
+import type { ArchivedFile } from '../../archive/reading/archived-files.ts';
+import type { FoundTrace } from '../../archive/reading/archived-rows.ts';
+import type { TraceRange } from '../../archive/reading/partial-file.ts';
+import type { PartScope } from '../../archive/reading/waiting-parts.ts';
+import { NEAR_NS } from '../../component/archived-day.ts';
 import { dayNear, dayOf } from './archived-range.ts';
 import type { Lake } from './lake.ts';
-import { DAY_MS, MS_NS } from '../pdata/time-units.ts';
+import { DAY_MS, MS_NS } from '../../pdata/time-units.ts';
 
 const ID_LENGTH = 32;
 const SPAN_ID_LENGTH = 16;

@@ -1,10 +1,10 @@
 /** Loads the archived rows of a range of time: for sums of usage, and for exports. */
-import type { ArchivedFile } from '../archive/reading/archived-files.ts';
-import type { LakeSignal } from '../archive/lake-table.ts';
-import type { Call } from './command.ts';
+import type { ArchivedFile } from '../../archive/reading/archived-files.ts';
+import type { LakeSignal } from '../../archive/lake-table.ts';
+import type { Call } from '../command.ts';
 import type { Lake } from './lake.ts';
-import { UsageError } from './options.ts';
-import { DAY_MS, DAY_NS, MS_NS } from '../pdata/time-units.ts';
+import { UsageError } from '../options.ts';
+import { DAY_MS, DAY_NS, MS_NS } from '../../pdata/time-units.ts';
 
 /** In Unix nanoseconds; null: no limit. */
 export interface ArchivedRange {

@@ -3,9 +3,9 @@
  * needs; they are read in its own process, and its queries then see them beside those of PostgreSQL.
  */
 import { rm } from 'node:fs/promises';
-import { Duck, MissingPackage } from '../archive/duckdb.ts';
-import { WAITING_PARTS } from '../component/archived-day.ts';
-import { type ArchivedFile, readPlace } from '../archive/reading/archived-files.ts';
+import { Duck, MissingPackage } from '../../archive/duckdb.ts';
+import { WAITING_PARTS } from '../../component/archived-day.ts';
+import { type ArchivedFile, readPlace } from '../../archive/reading/archived-files.ts';
 import {
   ArchivedRows,
   beginSnapshot,
@@ -15,22 +15,22 @@ import {
   type LakeSession,
   type NewestTraces,
   type Wanted,
-} from '../archive/reading/archived-rows.ts';
-import type { ColumnChoice } from '../archive/reading/column-choice.ts';
-import { type LeftOut, reasonOfPart } from '../archive/reading/left-out.ts';
-import { COMBINED } from '../archive/reading/combined-tables.ts';
-import { makePartFiles } from '../archive/reading/part-files.ts';
-import { type PartScope, type WaitingPart, WaitingParts } from '../archive/reading/waiting-parts.ts';
-import { UserError } from '../errors.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
-import { readViews } from '../extensions/postgres/schema-state.ts';
+} from '../../archive/reading/archived-rows.ts';
+import type { ColumnChoice } from '../../archive/reading/column-choice.ts';
+import { type LeftOut, reasonOfPart } from '../../archive/reading/left-out.ts';
+import { COMBINED } from '../../archive/reading/combined-tables.ts';
+import { makePartFiles } from '../../archive/reading/part-files.ts';
+import { type PartScope, type WaitingPart, WaitingParts } from '../../archive/reading/waiting-parts.ts';
+import { UserError } from '../../errors.ts';
+import type { ObjectStore } from '../../object-store/object-store.ts';
+import { readViews } from '../../extensions/postgres/schema-state.ts';
 import { findObjectsOptions, keyOfObject, openPlace } from './archive-place.ts';
 import { explainTemporary, makeWorkFolder } from './archive-work.ts';
-import type { Call } from './command.ts';
-import { textOption } from './options.ts';
-import type { Reader } from './reader.ts';
-import { formatBytes, plural } from './view/format.ts';
-import { MS_NS } from '../pdata/time-units.ts';
+import type { Call } from '../command.ts';
+import { textOption } from '../options.ts';
+import type { Reader } from '../reader.ts';
+import { formatBytes, plural } from '../view/format.ts';
+import { MS_NS } from '../../pdata/time-units.ts';
 
 /** The memory limit of DuckDB, which sorts and filters rows. The process needs some 250 MiB more. */
 const MEMORY_BYTES = 512 * 2 ** 20;

@@ -1,13 +1,13 @@
 /** The queries of `sluice export`: which rows, in which order, as texts. */
-import { HAS_ERROR, spansOf } from '../extensions/console/filter/trace-spans.ts';
-import type { Column } from '../pdata/columns.ts';
-import type { Signal } from '../pdata/context.ts';
-import { logNs } from '../pdata/log-time.ts';
-import { storedTextQuery } from '../pdata/stored-text.ts';
-import { environmentOf, minCostOf, Parameters, recordConditions, SEARCHED, traceConditions } from './filters.ts';
-import { filterConditions } from './filter-option.ts';
-import { UsageError, type Values } from './options.ts';
-import type { Reader } from './reader.ts';
+import { HAS_ERROR, spansOf } from '../../extensions/console/filter/trace-spans.ts';
+import type { Column } from '../../pdata/columns.ts';
+import type { Signal } from '../../pdata/context.ts';
+import { logNs } from '../../pdata/log-time.ts';
+import { storedTextQuery } from '../../pdata/stored-text.ts';
+import { environmentOf, minCostOf, Parameters, recordConditions, SEARCHED, traceConditions } from '../filters.ts';
+import { filterConditions } from '../filter-option.ts';
+import { UsageError, type Values } from '../options.ts';
+import type { Reader } from '../reader.ts';
 
 export const SUBJECTS = ['traces', 'spans', 'logs', 'metrics'] as const;
 export type Subject = (typeof SUBJECTS)[number];

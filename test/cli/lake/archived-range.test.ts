@@ -1,7 +1,7 @@
 /** How far back the usage of archived days is read. */
 import t from 'tap';
-import type { ArchivedFile } from '../../src/archive/reading/archived-files.ts';
-import { boundedSince, filesOf } from '../../src/cli/archived-range.ts';
+import type { ArchivedFile } from '../../../src/archive/reading/archived-files.ts';
+import { boundedSince, filesOf } from '../../../src/cli/lake/archived-range.ts';
 
 const DAY_NS = 86_400_000_000_000n;
 const startOf = (day: string): string => String(BigInt(Date.parse(day)) * 1_000_000n);

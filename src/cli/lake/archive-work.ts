@@ -2,21 +2,21 @@
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ArchivedFile, Session, Step, Work } from '../archive/archive-day.ts';
-import { Duck } from '../archive/duckdb.ts';
-import type { DayOfTable } from '../archive/lake-table.ts';
-import { isAlive } from '../component/process-life.ts';
-import { UserError } from '../errors.ts';
-import { COMMAND_LINE } from '../component/capabilities/people.ts';
-import { writeAudit } from '../extensions/postgres/audit.ts';
-import { endConnection } from '../extensions/postgres/connection-end.ts';
-import type { Database } from '../extensions/postgres/database.ts';
-import { copyIn, copyOut } from '../extensions/postgres/transfer/copy.ts';
-import type { Call } from './command.ts';
-import { fileFault } from './file-fault.ts';
-import { formatBytes, formatCount, plural } from './view/format.ts';
-import { progressLines } from './view/progress.ts';
-import { asJson } from './view/screen-text.ts';
+import type { ArchivedFile, Session, Step, Work } from '../../archive/archive-day.ts';
+import { Duck } from '../../archive/duckdb.ts';
+import type { DayOfTable } from '../../archive/lake-table.ts';
+import { isAlive } from '../../component/process-life.ts';
+import { UserError } from '../../errors.ts';
+import { COMMAND_LINE } from '../../component/capabilities/people.ts';
+import { writeAudit } from '../../extensions/postgres/audit.ts';
+import { endConnection } from '../../extensions/postgres/connection-end.ts';
+import type { Database } from '../../extensions/postgres/database.ts';
+import { copyIn, copyOut } from '../../extensions/postgres/transfer/copy.ts';
+import type { Call } from '../command.ts';
+import { fileFault } from '../file-fault.ts';
+import { formatBytes, formatCount, plural } from '../view/format.ts';
+import { progressLines } from '../view/progress.ts';
+import { asJson } from '../view/screen-text.ts';
 
 /** Temporary folders: this and the process id. */
 const FOLDER = 'sluice-archive-';

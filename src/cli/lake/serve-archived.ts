@@ -3,25 +3,25 @@
  * handlers of the console over the loaded rows.
  */
 import { once } from 'node:events';
-import type { ColumnChoice } from '../archive/reading/column-choice.ts';
-import type { LeftOut } from '../archive/reading/left-out.ts';
-import { UserError } from '../errors.ts';
-import { StoreError } from '../object-store/object-store.ts';
-import { linesOf } from '../component/lines.ts';
-import type { PostgresReader } from '../component/capabilities/postgres-reader.ts';
-import { Administration } from '../extensions/postgres/administration.ts';
-import type { Database } from '../extensions/postgres/database.ts';
-import { PostgresPeople } from '../extensions/postgres/people.ts';
-import { DatabaseApi } from '../extensions/console/mcp/database-api.ts';
-import { ConsoleError } from '../extensions/console/errors.ts';
-import { ApiFault } from '../extensions/console/mcp/tool.ts';
-import type { ArchivedAnswer, ArchivedQuestion, WholeReply } from '../extensions/console/server/archive-readers.ts';
-import type { LeftOutFiles, Reply } from '../extensions/console/server/route.ts';
-import { textOf } from '../extensions/console/server/sending.ts';
-import type { Call } from './command.ts';
+import type { ColumnChoice } from '../../archive/reading/column-choice.ts';
+import type { LeftOut } from '../../archive/reading/left-out.ts';
+import { UserError } from '../../errors.ts';
+import { StoreError } from '../../object-store/object-store.ts';
+import { linesOf } from '../../component/lines.ts';
+import type { PostgresReader } from '../../component/capabilities/postgres-reader.ts';
+import { Administration } from '../../extensions/postgres/administration.ts';
+import type { Database } from '../../extensions/postgres/database.ts';
+import { PostgresPeople } from '../../extensions/postgres/people.ts';
+import { DatabaseApi } from '../../extensions/console/mcp/database-api.ts';
+import { ConsoleError } from '../../extensions/console/errors.ts';
+import { ApiFault } from '../../extensions/console/mcp/tool.ts';
+import type { ArchivedAnswer, ArchivedQuestion, WholeReply } from '../../extensions/console/server/archive-readers.ts';
+import type { LeftOutFiles, Reply } from '../../extensions/console/server/route.ts';
+import { textOf } from '../../extensions/console/server/sending.ts';
+import type { Call } from '../command.ts';
 import { type Lake, type Unread, withReadableLake } from './lake.ts';
-import { type Reader, rowsByCursor, withReader } from './reader.ts';
-import { plural } from './view/format.ts';
+import { type Reader, rowsByCursor, withReader } from '../reader.ts';
+import { plural } from '../view/format.ts';
 
 const BY = { id: null, name: 'the console' } as const;
 /** The limit of a reply. Larger ones are for the commands. */

@@ -1,12 +1,12 @@
 /** The archive and the objects that the configuration names, for commands that write or read them. */
 import { resolve } from 'node:path';
-import type { ObjectStore } from '../object-store/object-store.ts';
-import { openStore } from '../object-store/open-store.ts';
-import type { Config } from '../config/config.ts';
-import { type Codec, keyOf } from '../exporters/objects/object-key.ts';
-import type { ObjectsOptions } from '../exporters/objects/objects.ts';
-import type { ArchiveOptions, PostgresExporterOptions } from '../exporters/postgres/postgres.ts';
-import type { Call } from './command.ts';
+import type { ObjectStore } from '../../object-store/object-store.ts';
+import { openStore } from '../../object-store/open-store.ts';
+import type { Config } from '../../config/config.ts';
+import { type Codec, keyOf } from '../../exporters/objects/object-key.ts';
+import type { ObjectsOptions } from '../../exporters/objects/objects.ts';
+import type { ArchiveOptions, PostgresExporterOptions } from '../../exporters/postgres/postgres.ts';
+import type { Call } from '../command.ts';
 
 /** The memory of DuckDB, where neither the command nor the configuration says otherwise. */
 export const DEFAULT_MEMORY_BYTES = 2 ** 30;

@@ -1,11 +1,11 @@
 /** Sends the telemetry of `sluice demo --scale`, one request at a time, with progress. SIGINT and SIGTERM stop it. */
-import type { Call, ExitCode } from './command.ts';
-import { commandLine } from './command-line.ts';
-import { type DayPart, makeDay } from './demo-day.ts';
-import type { DemoRequest } from './demo-otlp.ts';
-import { formatCount } from './view/format.ts';
-import { progressLines } from './view/progress.ts';
-import { asJson } from './view/screen-text.ts';
+import type { Call, ExitCode } from '../command.ts';
+import { commandLine } from '../command-line.ts';
+import { type DayPart, makeDay } from './day.ts';
+import type { DemoRequest } from './otlp.ts';
+import { formatCount } from '../view/format.ts';
+import { progressLines } from '../view/progress.ts';
+import { asJson } from '../view/screen-text.ts';
 
 const STOPS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM'];
 

@@ -1,9 +1,9 @@
 /** Loads the archived records of one conversation: those of its traces, and log records of no trace. */
-import type { FoundTrace, Wanted } from '../archive/reading/archived-rows.ts';
-import { literal } from '../archive/duckdb.ts';
+import type { FoundTrace, Wanted } from '../../archive/reading/archived-rows.ts';
+import { literal } from '../../archive/duckdb.ts';
 import { filesWithTraces, loadFound, partsSince, type TraceSearch } from './archived-trace.ts';
 import type { Lake } from './lake.ts';
-import { refuseSeveral, SHOWN_CANDIDATES, storedTraces } from './view/conversation-record.ts';
+import { refuseSeveral, SHOWN_CANDIDATES, storedTraces } from '../view/conversation-record.ts';
 
 const COLUMN = 'conversation_id';
 /** The list of model calls is no longer. */

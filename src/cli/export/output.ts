@@ -1,9 +1,9 @@
 /** Where an export goes: standard output, or a file that appears when it is complete. */
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
-import { UserError } from '../errors.ts';
-import { CompleteFile } from './complete-file.ts';
-import { fileFault } from './file-fault.ts';
+import { UserError } from '../../errors.ts';
+import { CompleteFile } from '../complete-file.ts';
+import { fileFault } from '../file-fault.ts';
 
 export interface Output {
   write(text: string): Promise<void>;

@@ -1,15 +1,15 @@
 // `sluice demo --scale`: the telemetry is the same for the same seed, and a daemon stores it once.
 import { Client } from 'pg';
 import t from 'tap';
-import { type DayPart, LARGE_TRACE_SPANS, makeDay, SCALES } from '../../src/cli/demo-day.ts';
-import { waitFor } from '../../src/extensions/postgres/embedded/wait.ts';
-import { sluice as call } from '../support/command-line.ts';
-import { folderOf } from '../support/config-files.ts';
-import { startDaemon } from '../support/daemon.ts';
-import { startExecutable } from '../support/executable.ts';
-import { PATIENCE_MS } from '../support/patience.ts';
-import { createDatabase } from '../support/postgres.ts';
-import { postgresConfig, SERVED } from '../support/postgres-daemon.ts';
+import { type DayPart, LARGE_TRACE_SPANS, makeDay, SCALES } from '../../../src/cli/demo/day.ts';
+import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
+import { sluice as call } from '../../support/command-line.ts';
+import { folderOf } from '../../support/config-files.ts';
+import { startDaemon } from '../../support/daemon.ts';
+import { startExecutable } from '../../support/executable.ts';
+import { PATIENCE_MS } from '../../support/patience.ts';
+import { createDatabase } from '../../support/postgres.ts';
+import { postgresConfig, SERVED } from '../../support/postgres-daemon.ts';
 
 t.setTimeout(300_000);
 

@@ -1,6 +1,6 @@
 /** The traces of `sluice demo --scale`: questions to an assistant, orders in a support chat, searches, digests. */
-import type { Dice } from './demo-dice.ts';
-import { type Attributes, CLIENT, INTERNAL, SERVER, type Step } from './demo-otlp.ts';
+import type { Dice } from './dice.ts';
+import { type Attributes, CLIENT, INTERNAL, SERVER, type Step } from './otlp.ts';
 
 export interface StoryStep extends Step {
   readonly service: string;

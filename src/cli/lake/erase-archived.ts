@@ -1,14 +1,14 @@
 /** Erases records in the archive after they were removed from PostgreSQL, for `sluice prune`. */
-import { unlockArchive, waitForArchive } from '../archive/archive.ts';
-import { finishErasures } from '../archive/erasure.ts';
-import { readPlace } from '../archive/reading/archived-files.ts';
-import { UserError } from '../errors.ts';
-import type { Database } from '../extensions/postgres/database.ts';
+import { unlockArchive, waitForArchive } from '../../archive/archive.ts';
+import { finishErasures } from '../../archive/erasure.ts';
+import { readPlace } from '../../archive/reading/archived-files.ts';
+import { UserError } from '../../errors.ts';
+import type { Database } from '../../extensions/postgres/database.ts';
 import { DEFAULT_MEMORY_BYTES, findArchiveOptions, openPlace } from './archive-place.ts';
 import { withArchiveSession, withArchiveWork } from './archive-work.ts';
-import type { Call } from './command.ts';
-import type { Opened } from './database.ts';
-import { plural } from './view/format.ts';
+import type { Call } from '../command.ts';
+import type { Opened } from '../database.ts';
+import { plural } from '../view/format.ts';
 
 /** Also finishes what earlier commands and the console requested. */
 export async function eraseArchived(call: Call, database: Database, { config, options }: Opened): Promise<void> {

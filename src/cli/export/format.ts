@@ -1,6 +1,6 @@
 /** The forms of `sluice export`: texts of rows, to be written one after the other. */
-import type { Column } from '../pdata/columns.ts';
-import { otlpJson } from '../pdata/otlp-json.ts';
+import type { Column } from '../../pdata/columns.ts';
+import { otlpJson } from '../../pdata/otlp-json.ts';
 import {
   jsonField,
   jsonLine,
@@ -9,9 +9,9 @@ import {
   SIGNAL_WORDS,
   STORED_COLUMNS,
   type StoredText,
-} from '../pdata/stored-text.ts';
-import { SIGNALS, type Subject, TRACE_COLUMNS } from './export-query.ts';
-import { isFormula } from '../pdata/untrusted-text.ts';
+} from '../../pdata/stored-text.ts';
+import { SIGNALS, type Subject, TRACE_COLUMNS } from './query.ts';
+import { isFormula } from '../../pdata/untrusted-text.ts';
 
 export const FORMS = ['ndjson', 'csv', 'otlp'] as const;
 export type Form = (typeof FORMS)[number];
