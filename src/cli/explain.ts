@@ -1,4 +1,5 @@
 /** `sluice explain FILE|TRACE`: which attribute filled which column of a record, and how its cost came about. */
+import type { Statement } from '../component/capabilities/postgres.ts';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { StoredPrice } from '../component/capabilities/price-directory.ts';
@@ -165,11 +166,7 @@ const QUESTIONS = {
 } as const;
 
 /** Rows as the file exporter writes them: large integers and money are text. */
-function rowsQuestion(
-  views: string,
-  signal: (typeof SIGNALS)[number],
-  { trace, project, span }: RecordsOf,
-): { readonly text: string; readonly values: readonly unknown[] } {
+function rowsQuestion(views: string, signal: (typeof SIGNALS)[number], { trace, project, span }: RecordsOf): Statement {
   const { view, texts, order } = QUESTIONS[signal];
   const exact = [...texts, 'input_cost', 'output_cost', 'total_cost'];
   const members = exact.map((column) => `'${column}', r.${column}::text`).join(', ');

@@ -1,4 +1,5 @@
 /** `sluice export`: stored rows of any filter as NDJSON, CSV or OTLP, a few at a time. */
+import type { Statement } from '../component/capabilities/postgres.ts';
 import { parseMoment, storableNs } from '../component/moment.ts';
 import { parseDuration } from '../config/units.ts';
 import type { StoredText } from '../pdata/stored-text.ts';
@@ -10,7 +11,6 @@ import { openFile, openStream, type Output } from './export/output.ts';
 import {
   type Period,
   projectsOf,
-  type Question,
   rowsQuestion,
   spansOfTracesQuestion,
   SUBJECTS,
@@ -144,7 +144,7 @@ async function* rowsOf(
   }
 }
 
-async function* fetched(reader: Reader, question: Question, cursor: string): AsyncGenerator<readonly StoredText[]> {
+async function* fetched(reader: Reader, question: Statement, cursor: string): AsyncGenerator<readonly StoredText[]> {
   for await (const rows of rowsByCursor(reader, cursor, question)) yield rows.map(textRow);
 }
 

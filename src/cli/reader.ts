@@ -2,6 +2,7 @@
  * Queries of the commands that show stored telemetry: read-only, on a separate connection, with a longer time limit
  * than the daemon's.
  */
+import type { Statement } from '../component/capabilities/postgres.ts';
 import type pg from 'pg';
 import { parseDuration } from '../config/units.ts';
 import type { Config } from '../config/config.ts';
@@ -80,7 +81,7 @@ function partsOf(client: pg.ClientBase, text: string): AsyncGenerator<Part> {
 export async function* rowsByCursor(
   { query, parts }: Pick<Reader, 'query' | 'parts'>,
   cursor: string,
-  { text, values }: { readonly text: string; readonly values: readonly unknown[] },
+  { text, values }: Statement,
 ): AsyncGenerator<readonly Row[]> {
   await query(`DECLARE ${cursor} NO SCROLL CURSOR FOR ${text}`, values);
   await query('SET LOCAL statement_timeout = 0');

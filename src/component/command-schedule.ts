@@ -4,7 +4,7 @@
  * failed, or whose end is unknown, is repeated after a pause. Erasures in the lake do not wait for the interval.
  */
 import type { OwnCommands } from './capabilities/own-commands.ts';
-import type { PostgresDatabase } from './capabilities/postgres.ts';
+import type { PostgresDatabase, Statement } from './capabilities/postgres.ts';
 import type { Logger } from './logger.ts';
 import { SECOND_MS } from '../pdata/time-units.ts';
 
@@ -17,7 +17,7 @@ export interface ScheduledCommand {
   /** Where it writes, for the log. */
   readonly to: string;
   /** A query with the column `due`: whether a run has anything to do. Left out: always. */
-  readonly due?: { readonly text: string; readonly values: readonly unknown[] };
+  readonly due?: Statement;
   /** Lines of the log. */
   readonly messages: Readonly<Record<'begun' | 'progress' | 'complete' | 'failed', string>>;
 }

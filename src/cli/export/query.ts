@@ -1,4 +1,5 @@
 /** The queries of `sluice export`: which rows, in which order, as texts. */
+import type { Statement } from '../../component/capabilities/postgres.ts';
 import { HAS_ERROR, spansOf } from '../../extensions/console/filter/trace-spans.ts';
 import type { Column } from '../../pdata/columns.ts';
 import type { Signal } from '../../pdata/context.ts';
@@ -42,18 +43,13 @@ const ORDERS: Readonly<Record<Subject, string>> = {
 /** Filters of calls, which metrics do not have. */
 const OF_CALLS = ['model', 'user', 'conversation', 'agent', 'search', 'min-cost', 'errors'];
 
-export interface Question {
-  readonly text: string;
-  readonly values: readonly unknown[];
-}
-
 /** For one project, so that an index gives the order. */
 export function rowsQuestion(
   subject: Exclude<Subject, 'traces'>,
   values: Values,
   project: string,
   period: Period,
-): Question {
+): Statement {
   if (subject === 'metrics') refuseCallFilters(values);
   if (values.flag('filter'))
     throw new UsageError('--filter selects traces', 'Use it with --what traces; --as otlp writes their spans.');
@@ -72,7 +68,7 @@ export function rowsQuestion(
 }
 
 /** The ids of the traces, in order of arrival. */
-export function tracesQuestion(reader: Reader, values: Values, project: string, period: Period): Question {
+export function tracesQuestion(reader: Reader, values: Values, project: string, period: Period): Statement {
   const parameters = new Parameters();
   const conditions = traceFilter(reader, { values, project, period }, parameters);
   const text = `SELECT encode(t.trace_id, 'hex') AS trace_id, t.created_at::text AS created_at
@@ -81,7 +77,7 @@ export function tracesQuestion(reader: Reader, values: Values, project: string, 
 }
 
 /** Every span of the traces, trace by trace. */
-export function spansOfTracesQuestion(reader: Reader, values: Values, project: string, period: Period): Question {
+export function spansOfTracesQuestion(reader: Reader, values: Values, project: string, period: Period): Statement {
   const parameters = new Parameters();
   const conditions = traceFilter(reader, { values, project, period }, parameters);
   const { list, from } = storedTextQuery('traces');
@@ -95,7 +91,7 @@ export function traceRowsQuestion(
   reader: Reader,
   project: string,
   ids: readonly { trace_id: string; created_at: string }[],
-): Question {
+): Statement {
   const list = TRACE_COLUMNS.map(
     ({ name, type }) => `${type === 'timestamp' ? asTimestamp(name) : `v.${name}::text`} AS ${name}`,
   );

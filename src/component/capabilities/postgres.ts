@@ -67,6 +67,12 @@ export interface PostgresDatabase {
   beforeOpening(task: (database: PostgresDatabase) => Promise<void>): () => void;
 }
 
+/** A statement with the values of its parameters. */
+export interface Statement {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
 export type Query = (
   text: string,
   values?: readonly unknown[],

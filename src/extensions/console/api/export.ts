@@ -1,4 +1,5 @@
 /** `GET …/export`: traces, spans or log records as a file; `…/traces/{trace}/otlp`: one trace as OTLP. */
+import type { Statement } from '../../../component/capabilities/postgres.ts';
 import { setImmediate } from 'node:timers/promises';
 import { parseExact } from '../../../pdata/exact-json.ts';
 import {
@@ -18,7 +19,7 @@ import { allOf, conditionsOf, environmentCondition, limitOf, rangeOf, wordOf } f
 import { membersOf, OTLP_JSON, SPANS_PROTOBUF } from './otlp-conversions.ts';
 import { type FoundTraces, searchTraces, type TracePosition } from './search-traces.ts';
 import type { TraceRow } from './shapes.ts';
-import { HIDDEN, spansOfTrace, type Statement, storedRows } from './stored-rows.ts';
+import { HIDDEN, spansOfTrace, storedRows } from './stored-rows.ts';
 import { findTrace } from './stored-trace.ts';
 import { isFormula } from '../../../pdata/untrusted-text.ts';
 

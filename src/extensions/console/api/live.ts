@@ -1,4 +1,5 @@
 /** `GET …/live`: server-sent events of new and changed traces that match a filter. */
+import type { Statement } from '../../../component/capabilities/postgres.ts';
 import { withUsage } from '../filter/fields.ts';
 import { Parameters } from '../filter/parameters.ts';
 import { hasSpan, spansOf } from '../filter/trace-spans.ts';
@@ -22,7 +23,7 @@ export const showLive = readRoute(`${PROJECT}/live`, (context) => {
 });
 
 interface Stream {
-  readonly question: RowsQuestion;
+  readonly question: Statement;
   /** The open trace, whose number of spans is reported. */
   readonly trace: Buffer | null;
 }
@@ -55,15 +56,10 @@ async function* streamOf(context: RequestContext, { question, trace }: Stream): 
   }
 }
 
-interface RowsQuestion {
-  readonly text: string;
-  readonly values: readonly unknown[];
-}
-
 /** Null: none of the traces matches. Those of which PostgreSQL has the claim only, as of objects, are counted. */
 async function rowsOf(
   { project, reader }: RequestContext,
-  { text, values }: RowsQuestion,
+  { text, values }: Statement,
   { traces, left }: Changes,
 ): Promise<string | null> {
   const [row] = await reader.query(text, [...values, traces]);
@@ -75,7 +71,7 @@ async function rowsOf(
 }
 
 /** The last parameter is the list of traces. */
-function rowsQuestion(context: RequestContext): RowsQuestion {
+function rowsQuestion(context: RequestContext): Statement {
   const { project, reader } = context;
   const parameters = new Parameters();
   const { trace, row, sums } = conditionsOf(context, 'span', parameters);

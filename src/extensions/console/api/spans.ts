@@ -2,6 +2,7 @@
  * `GET …/traces/{trace}/spans`: the spans of a trace as slim rows, NDJSON. The database writes the rows; this code only
  * numbers words in the dictionaries, and parents by their rows.
  */
+import type { Statement } from '../../../component/capabilities/postgres.ts';
 import { ConsoleError } from '../errors.ts';
 import { Parameters } from '../filter/parameters.ts';
 import { IN_TRACE } from '../filter/trace-spans.ts';
@@ -34,11 +35,6 @@ export const listSpans = readRoute(`${PROJECT}/traces/{trace}/spans`, async (con
 });
 
 const COUNT = `SELECT count(*)::int4 AS spans FROM sluice.spans s WHERE ${IN_TRACE}`;
-
-interface Statement {
-  readonly text: string;
-  readonly values: readonly unknown[];
-}
 
 /** Computes once for the trace which usage counts. */
 export const COUNTED = (views: string): string =>

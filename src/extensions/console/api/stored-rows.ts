@@ -1,4 +1,5 @@
 /** Stored rows with all columns as texts, without what the caller may not see. */
+import type { Statement } from '../../../component/capabilities/postgres.ts';
 import { setImmediate } from 'node:timers/promises';
 import { CONTENT_COLUMNS } from '../../../pdata/content-columns.ts';
 import { lengthOf, type StoredText, storedTextQuery } from '../../../pdata/stored-text.ts';
@@ -19,11 +20,6 @@ export const HIDDEN: StoredText = {
 /** Writing so many rows, or so many characters, takes about 4 ms. */
 const ROWS_IN_A_TURN = 25;
 const LENGTH_IN_A_TURN = 262_144;
-
-export interface Statement {
-  readonly text: string;
-  readonly values: readonly unknown[];
-}
 
 /**
  * Some rows at a time; other requests are processed between two parts. `hidden`: what replaces columns that the caller

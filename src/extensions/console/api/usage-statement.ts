@@ -5,6 +5,7 @@
  * projects have repetitions, so a statement without that sort comes first. It says whether a call is repeated; then
  * its figures are too high.
  */
+import type { Statement } from '../../../component/capabilities/postgres.ts';
 import { LATEST_NS } from '../../../component/moment.ts';
 import { Parameters } from '../filter/parameters.ts';
 import type { RequestContext } from '../server/route.ts';
@@ -32,11 +33,6 @@ export interface Figures {
   readonly range: Range;
   /** Null: no points. */
   readonly interval: string | null;
-}
-
-export interface Statement {
-  readonly text: string;
-  readonly values: readonly unknown[];
 }
 
 export interface Statements {
