@@ -10,7 +10,9 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { fileURLToPath } from 'node:url';
 import { Pool } from 'undici';
+import { median } from '../src/cli/bench/figures.ts';
 import { readArguments } from './arguments.ts';
+import { childMessage } from './child-message.ts';
 import { type Body, makeCorpus } from './corpus.ts';
 
 type Send = (body: Buffer) => Promise<void>;
@@ -83,15 +85,8 @@ function call(session: ClientHttp2Session, body: Buffer, gzip: boolean): Promise
   });
 }
 
-function message<T>(child: ChildProcess): Promise<T> {
-  return new Promise((resolve, reject) => {
-    child.once('message', (value) => resolve(value as T));
-    child.once('exit', (code) => reject(new Error(`the server ended with ${code}`)));
-  });
-}
-
 async function cpuSeconds(child: ChildProcess): Promise<number> {
-  const answer = message<{ cpuSeconds: number }>(child);
+  const answer = childMessage<{ cpuSeconds: number }>(child);
   child.send('cpu');
   return (await answer).cpuSeconds;
 }
@@ -112,16 +107,13 @@ async function measure(child: ChildProcess, send: Send, load: Load, seconds: num
   return spans / ((await cpuSeconds(child)) - before);
 }
 
-const median = (values: readonly number[]): number =>
-  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-
 async function main(): Promise<void> {
   const { values } = readArguments(import.meta.url, {
     options: { seconds: { type: 'string', default: '3' }, rounds: { type: 'string', default: '5' } },
   });
   const child = fork(fileURLToPath(new URL('./intake-server.js', import.meta.url)), ['sluice']);
   child.setMaxListeners(0);
-  const ports = await message<{ port: number; grpc: number }>(child);
+  const ports = await childMessage<{ port: number; grpc: number }>(child);
   const corpus = makeCorpus(1);
   const loads: readonly Load[] = [
     { name: 'genai pb.gz', bodies: corpus.genai, gzip: true },

@@ -9,7 +9,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { Pool } from 'undici';
+import { median } from '../src/cli/bench/figures.ts';
 import { readArguments } from './arguments.ts';
+import { childMessage } from './child-message.ts';
 import { type Body, makeCorpus } from './corpus.ts';
 
 interface Contender {
@@ -50,7 +52,7 @@ class Server {
 
   static async start(contender: Contender): Promise<Server> {
     const child = fork(fileURLToPath(new URL('./intake-server.js', import.meta.url)), contender.arguments);
-    const { port } = await message<{ port: number }>(child);
+    const { port } = await childMessage<{ port: number }>(child);
     return new Server(child, port);
   }
 
@@ -100,17 +102,10 @@ class Server {
   }
 
   async #usage(): Promise<{ cpuSeconds: number; rssMiB: number }> {
-    const answer = message<{ cpuSeconds: number; rssMiB: number }>(this.#child);
+    const answer = childMessage<{ cpuSeconds: number; rssMiB: number }>(this.#child);
     this.#child.send('cpu');
     return answer;
   }
-}
-
-function message<T>(child: ChildProcess): Promise<T> {
-  return new Promise((resolve, reject) => {
-    child.once('message', (value) => resolve(value as T));
-    child.once('exit', (code) => reject(new Error(`the server ended with ${code}`)));
-  });
 }
 
 function loadsOf(seed: number): readonly Load[] {
@@ -145,9 +140,6 @@ function loadsOf(seed: number): readonly Load[] {
     load('metrics pb.gz', '/v1/metrics', protobuf, true, corpus.metrics, ({ pbGz }) => pbGz),
   ];
 }
-
-const median = (values: readonly number[]): number =>
-  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
 async function main(): Promise<void> {
   const { values } = readArguments(import.meta.url, {

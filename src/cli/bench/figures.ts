@@ -4,7 +4,7 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** A quantile of sorted values; NaN without values. */
+/** A quantile of the values; NaN without values. */
 export function quantile(values: readonly number[], part: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
