@@ -12,8 +12,8 @@ import { readArguments } from './arguments.ts';
 import { BenchDatabase } from './database.ts';
 import { runCommand } from './measured-command.ts';
 import { printHead, printRow } from './table.ts';
+import { DAY_MS } from '../src/pdata/time-units.ts';
 
-const DAY_MS = 86_400_000;
 const AGE_DAYS = 3;
 const SPANS_OF_TRACE = 8;
 /** A prompt is hashes in hex, which do not repeat. */

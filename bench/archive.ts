@@ -31,9 +31,8 @@ import { type Daemon, KEY, PROJECT, startDaemon } from './daemon.ts';
 import { runCommand } from './measured-command.ts';
 import { assertStored } from './stored-outcomes.ts';
 import { printHead, printRow } from './table.ts';
+import { DAY_MS, NS_PER_MS } from '../src/pdata/time-units.ts';
 
-const DAY_MS = 86_400_000;
-const NS_PER_MS = 1_000_000;
 const CONNECTIONS = 16;
 const WARM_UP_MS = 12_000;
 const PEAK_MS = 4000;

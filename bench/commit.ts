@@ -16,8 +16,8 @@ import { BenchDatabase, QUIET, type Writer } from './database.ts';
 import { grouped, median, percent, quantile } from '../src/cli/bench/figures.ts';
 import { Psql } from './psql.ts';
 import { makeReadyRequests } from './ready-requests.ts';
+import { DAY_NS } from '../src/pdata/time-units.ts';
 
-const DAY_NS = 86400000000000n;
 /** Requests that each side commits in a round of small groups, so that a round has several fsyncs. */
 const REQUESTS_A_ROUND = 32;
 const ROWS_A_SLICE = 32000;

@@ -19,8 +19,8 @@ import { EmbeddedServer } from '../src/extensions/postgres/embedded/server.ts';
 import { PostgresLedger } from '../src/extensions/postgres/ledger/ledger.ts';
 import { migrate } from '../src/extensions/postgres/migrate.ts';
 import { Registry } from '../src/service/telemetry/registry.ts';
+import { DAY_MS } from '../src/pdata/time-units.ts';
 
-const DAY_MS = 86400000;
 /** Longer than every benchmark, so that nothing expires during one. */
 const RETENTION_MS = 400 * DAY_MS;
 /** The product creates partitions for this many days before and after a time. */

@@ -20,10 +20,10 @@ import { median } from '../src/cli/bench/figures.ts';
 import { readArguments } from './arguments.ts';
 import { BenchDatabase } from './database.ts';
 import { printHead, printRow } from './table.ts';
+import { DAY_MS } from '../src/pdata/time-units.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const SPANS = tableOf('spans');
-const DAY_MS = 86_400_000;
 const SPANS_OF_TRACE = 8;
 const PROJECTS = 4;
 /** The prompt is hashes in hex, which do not repeat. */

@@ -3,8 +3,7 @@
  * time, so this figure is more stable than wall-clock time. Linux only; NaN elsewhere.
  */
 import { readFileSync } from 'node:fs';
-
-const NS_PER_MS = 1e6;
+import { NS_PER_MS } from '../src/pdata/time-units.ts';
 
 /** Processor milliseconds of the main threads of the processes so far. */
 export function processorMs(pids: readonly number[]): number {

@@ -8,9 +8,7 @@ import { CLIENT, spanOf } from '../../src/cli/demo/otlp.ts';
 import { SIGNAL_TRACES } from '../../src/pdata/layout.ts';
 import { encodeProtobuf, loadProtos, type Message, type Value } from '../../test/support/protos.ts';
 import { KEY } from '../daemon.ts';
-
-const DAY_MS = 86_400_000;
-const NS_PER_MS = 1_000_000n;
+import { DAY_MS, MS_NS } from '../../src/pdata/time-units.ts';
 
 export const LARGE_TRACE = { root: 'invoke_agent nightly-evaluation', spans: LARGE_TRACE_SPANS };
 /** Spans that a filter finds, by name. */
@@ -71,7 +69,7 @@ function traceOfEach(calls: readonly Call[], atMs: number): object {
       'gen_ai.input.messages': JSON.stringify([{ role: 'user', parts: [{ type: 'text', content: prompt }] }]),
     };
     const step = { id: id.padStart(16, '0'), parent: null, name, kind: CLIENT, from: 0, to: 1_000, attributes };
-    return spanOf(step, id.padStart(32, '0'), (ms) => String(BigInt(atMs + ms) * NS_PER_MS));
+    return spanOf(step, id.padStart(32, '0'), (ms) => String(BigInt(atMs + ms) * MS_NS));
   });
   return { resourceSpans: [{ scopeSpans: [{ spans }] }] };
 }

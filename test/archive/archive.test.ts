@@ -13,7 +13,8 @@ import { sluice } from '../support/command-line.ts';
 import { longTest } from '../support/long.ts';
 import { postgresConfig } from '../support/postgres-daemon.ts';
 import { rowOf, storeRow, storeRows } from '../support/archive-rows.ts';
-import { DAY_MS, linesOfLake, linesOfView, makeScene, sessionOf, TABLES } from '../support/archive-scene.ts';
+import { linesOfLake, linesOfView, makeScene, sessionOf, TABLES } from '../support/archive-scene.ts';
+import { DAY_MS } from '../../src/pdata/time-units.ts';
 
 t.setTimeout(300_000);
 

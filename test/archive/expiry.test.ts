@@ -7,7 +7,8 @@ import type { ArchivedFile, Work } from '../../src/archive/archive-day.ts';
 import { FolderStore } from '../../src/object-store/folder-store.ts';
 import { archivedTables } from '../support/archived-tables.ts';
 import { storeRows } from '../support/archive-rows.ts';
-import { CLOSED_MS, DAY_MS, makeScene, sessionOf, TABLES } from '../support/archive-scene.ts';
+import { CLOSED_MS, makeScene, sessionOf, TABLES } from '../support/archive-scene.ts';
+import { DAY_MS } from '../../src/pdata/time-units.ts';
 import { sluice } from '../support/command-line.ts';
 import { postgresConfig } from '../support/postgres-daemon.ts';
 

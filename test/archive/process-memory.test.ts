@@ -12,12 +12,12 @@ import { addParts } from '../support/many-parts.ts';
 import { send } from '../support/otlp-client.ts';
 import { aSpan, aTraceRequest } from '../support/payloads.ts';
 import { postgresConfig } from '../support/postgres-daemon.ts';
+import { MS_NS } from '../../src/pdata/time-units.ts';
 
 t.setTimeout(600_000);
 
 const TELLS_PEAK = "data:text/javascript,process.on('exit',()=>console.error('peak',process.resourceUsage().maxRSS))";
 const skip = process.platform !== 'linux' && 'the allocator of other platforms keeps more';
-const NS_PER_MS = 1_000_000n;
 
 /** Runs a command to its end, which must be a success. */
 async function requirePeak(
@@ -48,7 +48,7 @@ void t.test('archive takes less memory than its limit, which the rows of a long 
        $1::int8 + n, $1::int8 + n + 1, 1, 'model_call', 'gpt-5-mini', n, 'own',
        (SELECT string_agg(md5(n || '/' || each), '') FROM generate_series(1, 25) each), '{}', '{}', now()
      FROM generate_series(1, $2::int4) n`,
-    [String(BigInt(CLOSED_MS) * NS_PER_MS), isLong ? 400_000 : 4000],
+    [String(BigInt(CLOSED_MS) * MS_NS), isLong ? 400_000 : 4000],
   );
   await requirePeak(t, ['archive'], { folder, mebibytes: 512 });
 });

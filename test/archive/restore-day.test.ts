@@ -13,7 +13,8 @@ import {
 } from '../../src/exporters/postgres/partitions.ts';
 import { archivedTables } from '../support/archived-tables.ts';
 import { rowOf, storeRow, storeRows } from '../support/archive-rows.ts';
-import { CLOSED_MS, DAY_MS, linesOfLake, linesOfView, makeScene, TABLES } from '../support/archive-scene.ts';
+import { CLOSED_MS, linesOfLake, linesOfView, makeScene, TABLES } from '../support/archive-scene.ts';
+import { DAY_MS } from '../../src/pdata/time-units.ts';
 import { sluice } from '../support/command-line.ts';
 import { longTest } from '../support/long.ts';
 import { postgresConfig } from '../support/postgres-daemon.ts';

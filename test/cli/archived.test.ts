@@ -2,7 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { CLOSED_MS, DAY_MS, makeScene, TABLES } from '../support/archive-scene.ts';
+import { CLOSED_MS, makeScene, TABLES } from '../support/archive-scene.ts';
+import { DAY_MS } from '../../src/pdata/time-units.ts';
 import { type Outcome, sluice as call } from '../support/command-line.ts';
 import { isLong } from '../support/long.ts';
 import { postgresConfig } from '../support/postgres-daemon.ts';

@@ -15,11 +15,11 @@ import { isLong, longTest } from '../support/long.ts';
 import { send } from '../support/otlp-client.ts';
 import { aGauge, aLogRequest, aMetricRequest, aSpan, aTraceRequest, newTraceId } from '../support/payloads.ts';
 import { encodeProtobuf, loadProtos, SIGNALS } from '../support/protos.ts';
+import { DAY_NS } from '../../src/pdata/time-units.ts';
 
 t.setTimeout(600_000);
 
 const PATHS = ['/v1/traces', '/v1/logs', '/v1/metrics'];
-const DAY_NS = 86_400_000_000_000n;
 const PROCESSORS = 'auth, environment, normalization';
 
 type Commands = readonly (readonly string[])[];

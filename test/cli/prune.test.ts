@@ -11,10 +11,10 @@ import { KEY, OTHER_KEY, STAGING_KEY } from '../support/daemon.ts';
 import { send } from '../support/otlp-client.ts';
 import { aGauge, aLogRequest, aMetricRequest, aSpan, aTraceRequest, newTraceId } from '../support/payloads.ts';
 import { postgresConfig, startPostgresDaemon } from '../support/postgres-daemon.ts';
+import { DAY_NS } from '../../src/pdata/time-units.ts';
 
 t.setTimeout(300_000);
 
-const DAY_NS = 86_400_000_000_000n;
 const NOW_NS = BigInt(Date.now()) * 1_000_000n;
 const daemon = await startPostgresDaemon(t);
 const folder = folderOf({});

@@ -14,19 +14,20 @@ import { DatabaseApi } from '../../src/extensions/console/mcp/database-api.ts';
 import { costOf, plural, tokensOf } from '../../src/extensions/console/mcp/figures.ts';
 import { projectPath } from '../../src/extensions/console/mcp/tool.ts';
 import { callTool } from '../../src/extensions/console/mcp/tools.ts';
-import { CLOSED_MS, DAY_MS, makeScene, TABLES } from '../support/archive-scene.ts';
+import { CLOSED_MS, makeScene, TABLES } from '../support/archive-scene.ts';
+import { DAY_MS } from '../../src/pdata/time-units.ts';
 import { sluice as call } from '../support/command-line.ts';
 import { hex, insertRows, textOf } from '../support/console-reading.ts';
 import { Random } from '../support/generators-random.ts';
 import { cases, isLong, longTest } from '../support/long.ts';
 import { postgresConfig } from '../support/postgres-daemon.ts';
+import { MS_NS } from '../../src/pdata/time-units.ts';
 
 t.setTimeout(600_000);
 const SEED = 20_261_124;
 const RUNS = cases(60);
 const TRACES = isLong ? 90 : 40;
 const PROJECTS = ['shop', 'blog'] as const;
-const NS_PER_MS = 1_000_000n;
 const MIDDLE_MS = CLOSED_MS + 2 * DAY_MS;
 /** More than a float keeps. */
 const MANY_TOKENS = '9007199254740993';
@@ -67,7 +68,7 @@ function figures(): object {
 
 function span(trace: Readonly<Record<string, unknown>>, at: number, parent: string | null): object {
   made += 1;
-  const start = BigInt(MIDDLE_MS + at) * NS_PER_MS;
+  const start = BigInt(MIDDLE_MS + at) * MS_NS;
   const took = BigInt(random.below(3)) * 5_000_000n;
   return {
     ...trace,
@@ -92,7 +93,7 @@ function span(trace: Readonly<Record<string, unknown>>, at: number, parent: stri
 }
 
 function log(trace: Readonly<Record<string, unknown>>, at: number): object {
-  const ns = String(BigInt(MIDDLE_MS + at) * NS_PER_MS);
+  const ns = String(BigInt(MIDDLE_MS + at) * MS_NS);
   return {
     ...trace,
     ...random.pick([{ time_unix_nano: ns }, { observed_time_unix_nano: ns }, {}]),
@@ -339,8 +340,8 @@ interface CommandUsage {
 
 const sinceMs = 30 * DAY_MS;
 const range = (): Readonly<Record<string, string>> => ({
-  from: String(BigInt(Date.now() - sinceMs) * NS_PER_MS),
-  to: String(BigInt(Date.now() + DAY_MS) * NS_PER_MS),
+  from: String(BigInt(Date.now() - sinceMs) * MS_NS),
+  to: String(BigInt(Date.now() + DAY_MS) * MS_NS),
 });
 const usageOf = async (project: string, query: Readonly<Record<string, string>>): Promise<Usage> =>
   exact(await api.get(projectPath(project, ['usage'], { interval: '1d', ...query, ...range() }))) as Usage;
@@ -379,7 +380,7 @@ async function checkUsage(t: Test, runs: number): Promise<void> {
     t.strictSame(
       points
         .map(([ns, sums]) => ({
-          day: new Date(Number(BigInt(ns) / NS_PER_MS)).toISOString().slice(0, 10),
+          day: new Date(Number(BigInt(ns) / MS_NS)).toISOString().slice(0, 10),
           ...sumsOf(sums as unknown as Row),
         }))
         .reverse(),
@@ -412,7 +413,7 @@ const timeOf = (line: Row): string =>
   String(
     line['time_unix_nano'] ??
       line['observed_time_unix_nano'] ??
-      BigInt(Date.parse(String(line['received_at']))) * NS_PER_MS,
+      BigInt(Date.parse(String(line['received_at']))) * MS_NS,
   );
 
 async function checkLogs(t: Test): Promise<void> {
@@ -438,7 +439,7 @@ async function checkLogs(t: Test): Promise<void> {
       `${project}: list and file`,
     );
     t.strictSame([...told].sort(), [...listed].sort(), `${project}: command and list`);
-    const early = listed.filter(([ns]) => BigInt(ns) < BigInt(SPLIT_MS) * NS_PER_MS);
+    const early = listed.filter(([ns]) => BigInt(ns) < BigInt(SPLIT_MS) * MS_NS);
     const { out: since } = await call(['export', '--what', 'logs', '--project', project, ...UNTIL], scene);
     t.strictSame(
       linesOf(since)

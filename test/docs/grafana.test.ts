@@ -9,10 +9,10 @@ import { KEY } from '../support/daemon.ts';
 import { send } from '../support/otlp-client.ts';
 import { startPostgresDaemon } from '../support/postgres-daemon.ts';
 import { codeBlocks, read } from './markdown.ts';
+import { HOUR_MS } from '../../src/pdata/time-units.ts';
 
 t.setTimeout(300_000);
 
-const HOUR_MS = 3_600_000;
 const INTERVAL_S = 60;
 
 interface Target {

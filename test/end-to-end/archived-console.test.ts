@@ -3,12 +3,14 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { ArchivedAnswer, ArchivedQuestion } from '../../src/extensions/console/server/archive-readers.ts';
-import { CLOSED_MS, DAY_MS, makeScene, TABLES } from '../support/archive-scene.ts';
+import { CLOSED_MS, makeScene, TABLES } from '../support/archive-scene.ts';
+import { DAY_MS } from '../../src/pdata/time-units.ts';
 import { sluice } from '../support/command-line.ts';
 import { freePort, startExecutable } from '../support/executable.ts';
 import { postgresConfig } from '../support/postgres-daemon.ts';
 import { spanIdOf, storeClaims, storeSpan, storeStory, traceIdOf } from '../support/usage-rows.ts';
 import { isLong, longTest } from '../support/long.ts';
+import { DAY_NS } from '../../src/pdata/time-units.ts';
 
 t.setTimeout(300_000);
 
@@ -91,7 +93,6 @@ const all = async () => {
   for (const [path, headers] of FOREIGN) found.push(await askFor(path, headers));
   return found;
 };
-const DAY_NS = BigInt(DAY_MS) * 1_000_000n;
 const USAGE_FROM = BigInt(CLOSED_MS - 30 * DAY_MS) * 1_000_000n;
 const USAGE_TO = BigInt(CLOSED_MS + 9 * DAY_MS) * 1_000_000n;
 const USAGE_MIDDLE = BigInt(CLOSED_MS + 2 * DAY_MS) * 1_000_000n;

@@ -13,10 +13,10 @@ import { aSpan, aTraceRequest } from '../support/payloads.ts';
 import { MIGRATED } from '../support/migrated.ts';
 import { createDatabase, makeServer } from '../support/postgres.ts';
 import { postgresConfig, startPostgresDaemon } from '../support/postgres-daemon.ts';
+import { DAY_MS } from '../../src/pdata/time-units.ts';
 
 t.setTimeout(300_000);
 
-const DAY_MS = 86_400_000;
 const CLOCKS: Readonly<Record<string, () => number>> = {
   'forty days behind': () => Date.now() - 40 * DAY_MS,
   'forty days ahead': () => Date.now() + 40 * DAY_MS,

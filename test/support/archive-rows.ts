@@ -1,6 +1,7 @@
 /** Rows of closed days with every column: filled with values that are easily damaged, or null. */
 import { type Column, COLUMN_TYPES, LOG_COLUMNS, METRIC_COLUMNS, SPAN_COLUMNS } from '../../src/pdata/columns.ts';
-import { CLOSED_MS, DAY_MS, type Scene } from './archive-scene.ts';
+import { CLOSED_MS, type Scene } from './archive-scene.ts';
+import { DAY_MS } from '../../src/pdata/time-units.ts';
 
 const TEXTS = ['', 'NULL', 'a,b\t"c"\r\nd\\N', "it's ünïcode 🙂 \u0001\u007f", '{"a": [1, null]}', '0x00', ' '];
 const JSONS = [

@@ -15,8 +15,8 @@ import { LOG_COLUMNS, METRIC_COLUMNS, SPAN_COLUMNS } from '../../src/pdata/colum
 import { copyIn, copyOut } from '../../src/extensions/postgres/transfer/copy.ts';
 import { MIGRATED } from './migrated.ts';
 import { createDatabase, type Teardown } from './postgres.ts';
+import { DAY_MS } from '../../src/pdata/time-units.ts';
 
-export const DAY_MS = 86_400_000;
 /** Days are opened around this moment: from 21 to 7 days ago. */
 export const CLOSED_MS = Math.floor(Date.now() / DAY_MS) * DAY_MS - 14 * DAY_MS;
 export const MEMORY = 256 * 2 ** 20;

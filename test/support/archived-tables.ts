@@ -1,7 +1,7 @@
 /** Retention of a database with an archive, for tests that let it drop archived days. */
 import { Retention } from '../../src/exporters/postgres/retention.ts';
 import { Database } from '../../src/extensions/postgres/database.ts';
-import { DAY_MS } from './archive-scene.ts';
+import { DAY_MS } from '../../src/pdata/time-units.ts';
 
 const QUIET = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 

@@ -1,5 +1,6 @@
 /** Traces of closed days whose figures follow from several records: roll-ups, repetitions, log records that count. */
-import { CLOSED_MS, DAY_MS, type Scene } from './archive-scene.ts';
+import { CLOSED_MS, type Scene } from './archive-scene.ts';
+import { DAY_MS } from '../../src/pdata/time-units.ts';
 
 export type Values = Readonly<Record<string, string | number | boolean | null>>;
 

@@ -2,11 +2,11 @@
 import { type Reading, spanRow, startReading, store } from './console-reading.ts';
 import { eventually } from './eventually.ts';
 import type { Teardown } from './postgres.ts';
+import { HOUR_MS } from '../../src/pdata/time-units.ts';
 
 export const TRACES = 400;
 /** The spans of each trace. */
 export const SPANS = 8;
-const HOUR_MS = 3_600_000;
 const ENTRIES = `SELECT sum(idx_tup_read)::int4 AS entries FROM pg_stat_user_indexes WHERE relname LIKE 'spans%'`;
 const FLUSH = 'SELECT pg_stat_force_next_flush()';
 /** The connections of commands. The reader of the console keeps its own. */

@@ -22,12 +22,12 @@ import { requests } from '../../support/generators.ts';
 import { send } from '../../support/otlp-client.ts';
 import { aGauge, aLogRequest, aMetricRequest, aSpan, aTraceRequest, newTraceId } from '../../support/payloads.ts';
 import { encodeProtobuf, loadProtos, SIGNALS } from '../../support/protos.ts';
+import { DAY_NS } from '../../../src/pdata/time-units.ts';
 
 t.setTimeout(300_000);
 
 const PATHS = ['/v1/traces', '/v1/logs', '/v1/metrics'];
 const TABLES = ['spans', 'logs', 'metric_points'];
-const DAY_NS = 86_400_000_000_000n;
 /** Requests of each signal with random values. */
 const SAMPLES = isLong ? 60 : 30;
 

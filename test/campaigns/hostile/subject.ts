@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { KEY, OTHER_KEY, startDaemon } from '../../support/daemon.ts';
+import { NS_PER_MS } from '../../../src/pdata/time-units.ts';
 
 export interface Cost {
   /** Processor time of the process, in milliseconds. */
@@ -76,7 +77,6 @@ service:
 }
 
 const BEAT_MS = 1;
-const NS_PER_MS = 1e6;
 
 /** Processor time of the main thread in milliseconds; of the process where the system does not tell. */
 function threadMs(): number {

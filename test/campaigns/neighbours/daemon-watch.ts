@@ -2,6 +2,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { PostgresLedger } from '../../../src/extensions/postgres/ledger/ledger.ts';
 import { GroupCommit } from '../../../src/service/settle/group-commit.ts';
+import { NS_PER_MS } from '../../../src/pdata/time-units.ts';
 
 /** Milliseconds. */
 export interface DaemonFigures {
@@ -16,7 +17,6 @@ export interface DaemonFigures {
 }
 
 const RESOLUTION_MS = 2;
-const NS_PER_MS = 1e6;
 const HONEST = 'honest';
 
 class LongestWaits {

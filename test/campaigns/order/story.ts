@@ -4,6 +4,7 @@
  */
 import { aSpan, attributes } from '../../support/payloads.ts';
 import type { Random } from '../../support/generators-random.ts';
+import { DAY_NS } from '../../../src/pdata/time-units.ts';
 
 type Values = Readonly<Record<string, string | number>>;
 
@@ -17,7 +18,6 @@ export interface StoryRecord {
 
 /** The last digit of a trace id. The first eight digits are the permutation. */
 const TRACES = ['a', 'b', 'c'] as const;
-const DAY_NS = 86_400_000_000_000n;
 const MODELS = ['gpt-5-mini', 'claude-sonnet-4-5', 'a-model-without-a-price'] as const;
 const RESPONSES = ['resp-1', 'resp-2'] as const;
 const CONVERSATIONS = ['talk-1', 'talk-2'] as const;

@@ -2,8 +2,8 @@
 import t from 'tap';
 import type { ArchivedFile } from '../../../src/archive/reading/archived-files.ts';
 import { boundedSince, filesOf } from '../../../src/cli/lake/archived-range.ts';
+import { DAY_NS } from '../../../src/pdata/time-units.ts';
 
-const DAY_NS = 86_400_000_000_000n;
 const startOf = (day: string): string => String(BigInt(Date.parse(day)) * 1_000_000n);
 
 const fileOf = (day: string, records: number, signal: ArchivedFile['signal'] = 'spans'): ArchivedFile => ({

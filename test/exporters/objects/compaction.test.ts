@@ -15,11 +15,9 @@ import { send } from '../../support/otlp-client.ts';
 import { aSpan, aTraceRequest } from '../../support/payloads.ts';
 import { postgresConfig } from '../../support/postgres-daemon.ts';
 import { QUIET } from '../../support/quiet-logger.ts';
+import { DAY_MS, HOUR_MS } from '../../../src/pdata/time-units.ts';
 
 t.setTimeout(300_000);
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 const scene = await startCompaction(t, 'objects');
 const query = async (text: string, values: readonly unknown[] = []): Promise<readonly Record<string, unknown>[]> =>

@@ -8,10 +8,10 @@ import { eventually } from '../../support/eventually.ts';
 import { send } from '../../support/otlp-client.ts';
 import { aSpan, aTraceRequest, newTraceId } from '../../support/payloads.ts';
 import { startPostgresDaemon } from '../../support/postgres-daemon.ts';
+import { DAY_MS } from '../../../src/pdata/time-units.ts';
 
 t.setTimeout(300_000);
 
-const DAY_MS = 86_400_000;
 const PERIODS = { traces: 30 * DAY_MS, usage: 400 * DAY_MS };
 
 const scene = await startCompaction(t, 'objects');

@@ -11,11 +11,9 @@ import { FolderStore } from '../../../src/object-store/folder-store.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { SERVED } from '../../support/postgres-daemon.ts';
 import { longTest } from '../../support/long.ts';
+import { DAY_MS, HOUR_MS } from '../../../src/pdata/time-units.ts';
 
 t.setTimeout(300_000);
-
-const DAY_MS = 86_400_000;
-const HOUR_MS = 3_600_000;
 
 const { url } = await createDatabase(t, SERVED);
 const client = new pg.Client({ connectionString: url });

@@ -11,8 +11,8 @@ import { objectsExporter } from '../../../src/exporters/objects/objects.ts';
 import { ListeningSockets } from '../../../src/net/listener.ts';
 import { Registry } from '../../../src/service/telemetry/registry.ts';
 import { QUIET } from '../../support/quiet-logger.ts';
+import { MINUTE_MS } from '../../../src/pdata/time-units.ts';
 
-const MINUTE_MS = 60_000;
 const COMPACTION = { enabled: false, older_than: 0, interval: 0, memory: 0 };
 
 t.test('rows are not committed ten minutes after the put of their object began', async (t) => {

@@ -10,10 +10,10 @@ import { openMigrated } from '../../support/migrated.ts';
 import type { Teardown } from '../../support/postgres.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 import { QUIET } from '../../support/quiet-logger.ts';
+import { DAY_MS } from '../../../src/pdata/time-units.ts';
 
 t.setTimeout(300_000);
 
-const DAY_MS = 86_400_000;
 const days = (count: number): number => count * DAY_MS;
 const PERIODS: RetentionPeriods = {
   spans: days(3),

@@ -11,10 +11,10 @@ import { PATIENCE_MS } from '../../support/patience.ts';
 import { openMigrated } from '../../support/migrated.ts';
 import { QUIET } from '../../support/quiet-logger.ts';
 import type { Teardown } from '../../support/postgres.ts';
+import { DAY_MS } from '../../../src/pdata/time-units.ts';
 
 t.setTimeout(600_000);
 
-const DAY_MS = 86_400_000;
 const days = (count: number): number => count * DAY_MS;
 const PERIODS: RetentionPeriods = {
   spans: days(30),

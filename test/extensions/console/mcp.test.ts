@@ -14,13 +14,13 @@ import { CompiledSchemas } from '../../../src/config/compiled-schemas.ts';
 import { createApiKey } from '../../../src/pdata/api-key.ts';
 import { hex, insertRows, spanRow } from '../../support/console-reading.ts';
 import { startConsole, type TestConsole } from '../../support/console.ts';
+import { DAY_MS } from '../../../src/pdata/time-units.ts';
 
 t.setTimeout(120_000);
 
 /** Their compilation takes most of a start of the command. */
 const SCHEMAS = new CompiledSchemas();
 const MAX_ANSWER_BYTES = 20 * 1024;
-const DAY_MS = 86_400_000;
 /** The begin of yesterday, UTC. */
 const YESTERDAY_MS = Math.floor(Date.now() / DAY_MS) * DAY_MS - DAY_MS;
 const YESTERDAY = {

@@ -14,10 +14,9 @@ import { Registry } from '../../../src/service/telemetry/registry.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 import { openMigrated } from '../../support/migrated.ts';
 import { QUIET } from '../../support/quiet-logger.ts';
+import { DAY_MS } from '../../../src/pdata/time-units.ts';
 
 t.setTimeout(300_000);
-
-const DAY_MS = 86_400_000;
 
 const { database } = await openMigrated(t);
 

@@ -3,10 +3,10 @@ import t from 'tap';
 import { Partitions } from '../../../src/exporters/postgres/partitions.ts';
 import { Random } from '../../support/generators-random.ts';
 import { openMigrated } from '../../support/migrated.ts';
+import { DAY_MS } from '../../../src/pdata/time-units.ts';
 
 t.setTimeout(120_000);
 
-const DAY_MS = 86_400_000;
 const RECORDS = 1_500;
 const FEW_RECORDS = 100;
 /** A record is read, joined and sorted some times. Compared in pairs it would be thousands of times. */

@@ -1,12 +1,12 @@
 // The view `traces` read whole: the work for a trace does not grow with the number of days that are kept.
 import t from 'tap';
 import { openMigrated } from '../../support/migrated.ts';
+import { DAY_NS } from '../../../src/pdata/time-units.ts';
 
 t.setTimeout(120_000);
 
 const DAYS = 40;
 const TRACES = 80;
-const DAY_NS = 86_400_000_000_000n;
 const START_NS = (BigInt(Date.now()) * 1_000_000n) / DAY_NS;
 /** Searches for the spans, the root, the calls and the roll-ups of a trace, with some to spare. */
 const MOST_SEARCHES = 12;

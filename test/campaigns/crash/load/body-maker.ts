@@ -7,8 +7,8 @@ import { aLogRequest, aMetricRequest, attributes, aTraceRequest } from '../../..
 import { loadProtos } from '../../../support/protos.ts';
 import { type Body, type Draft, makeBody, NAME_ATTRIBUTE, type RequestTypes } from './body.ts';
 import { FREE, FREE_CAP, RIVALS, SCOPED, type Tenant } from './tenants.ts';
+import { MS_NS } from '../../../../src/pdata/time-units.ts';
 
-const NS_PER_MS = 1000000n;
 /** Recent bodies whose spans may be sent again in another body. */
 const RECENT_BODIES = 32;
 /** Traces that many concurrent log records name, so that writers need the same rows. */
@@ -193,13 +193,13 @@ export class BodyMaker {
   #newSpans({ tenant, environment }: Facts, traceIds: readonly string[]): Sent[] {
     return traceIds.map((traceId, index) => {
       const record = this.#name(index);
-      const start = BigInt(Date.now()) * NS_PER_MS;
+      const start = BigInt(Date.now()) * MS_NS;
       const span = {
         traceId,
         spanId: this.#hex(8),
         name: 'work',
         startTimeUnixNano: String(start),
-        endTimeUnixNano: String(start + NS_PER_MS),
+        endTimeUnixNano: String(start + MS_NS),
         attributes: attributes({ [NAME_ATTRIBUTE]: record, filling: 'x'.repeat(this.#random.below(400)) }),
       };
       return { tenant, environment, span, traceId, record };
@@ -244,4 +244,4 @@ const resource = (environment: string): Record<string, string> => ({
   'deployment.environment.name': environment,
 });
 
-const nowNs = (): string => String(BigInt(Date.now()) * NS_PER_MS);
+const nowNs = (): string => String(BigInt(Date.now()) * MS_NS);

@@ -4,12 +4,12 @@ import { exportRows } from '../../../../src/extensions/console/api/export.ts';
 import { listLogs, logsByTime, newestFirst } from '../../../../src/extensions/console/api/logs.ts';
 import type { LogRow } from '../../../../src/extensions/console/api/shapes.ts';
 import { BASE_NS, logRow, startReading } from '../../../support/console-reading.ts';
+import { SECOND_NS } from '../../../../src/pdata/time-units.ts';
 
 t.setTimeout(120_000);
 const RECORDS = 4_000;
 const SHOWN = 20;
 const reading = await startReading(t);
-const SECOND_NS = 1_000_000_000n;
 const arrival = (seconds: number): string => new Date(Number(BASE_NS / 1_000_000n) + seconds * 1000).toISOString();
 const timeOf = (seconds: number): string => String(BASE_NS + BigInt(seconds) * SECOND_NS);
 

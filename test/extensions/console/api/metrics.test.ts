@@ -4,9 +4,9 @@ import { showMetric } from '../../../../src/extensions/console/api/metric-series
 import { listMetrics } from '../../../../src/extensions/console/api/metrics.ts';
 import type { MetricSeriesAnswer } from '../../../../src/extensions/console/api/shapes.ts';
 import { BASE_NS, metricRow, startReading } from '../../../support/console-reading.ts';
+import { MINUTE_MS } from '../../../../src/pdata/time-units.ts';
 
 const reading = await startReading(t);
-const MINUTE_MS = 60_000;
 const nsAt = (ms: number): string => String(BASE_NS + BigInt(ms) * 1_000_000n);
 const START = { start_time_unix_nano: nsAt(-3_600_000) };
 
