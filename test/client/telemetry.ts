@@ -21,7 +21,7 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-node';
 
-export const SERVICE = 'client-test';
+const SERVICE = 'client-test';
 const resource: Resource = resourceFromAttributes({ 'service.name': SERVICE });
 /** So that no metric is sent by time. */
 const LONG_MS = 2 ** 31 - 1;

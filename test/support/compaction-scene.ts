@@ -26,7 +26,7 @@ export interface CompactionScene extends PostgresDaemon {
 
 const ENDINGS = { parquet: /\.parquet$/u, objects: /\.ndjson\.(?:gz|zst)$/u };
 
-export const keyOfObject = (id: string, codec: string): string => keyOf(Buffer.from(id, 'hex'), codec as Codec);
+const keyOfObject = (id: string, codec: string): string => keyOf(Buffer.from(id, 'hex'), codec as Codec);
 
 /** `exporters`: of the pipelines. `before`: a scene whose database and folder are used. */
 export async function startCompaction(

@@ -232,6 +232,3 @@ export function requests(signal: Signal): fc.Arbitrary<Message> {
   if (signal === SIGNAL_LOGS) return request(['resourceLogs', 'scopeLogs', 'logRecords'], logRecord);
   return request(['resourceMetrics', 'scopeMetrics', 'metrics'], metric);
 }
-
-/** Values of attributes alone, for tests of single values. */
-export const anyValues: fc.Arbitrary<Message> = anyValue;

@@ -13,7 +13,7 @@ import { gunzip } from '../../src/pdata/gunzip.ts';
 import { loadWire, type Wire, WireFault } from '../../src/pdata/load-wasm.ts';
 import { finish } from '../../src/pdata/steps.ts';
 
-export const LIMIT_BYTES = 1024 * 1024;
+const LIMIT_BYTES = 1024 * 1024;
 
 /** The result of an expansion: the bytes, or the kind of refusal. */
 export interface Expansion {

@@ -6,7 +6,7 @@
 import t, { type Test } from 'tap';
 
 /** `scripts/test.js --long` sets it for the test files. */
-export const LONG_VARIABLE = 'SLUICE_LONG_TESTS';
+const LONG_VARIABLE = 'SLUICE_LONG_TESTS';
 /** For tests that are ordinary with few cases, and long with all. */
 export const isLong = process.env[LONG_VARIABLE] === 'yes';
 /** An ordinary run tries this part of the random cases of a property. */

@@ -47,7 +47,7 @@ function firstOf<T>(values: readonly T[], compare: (value: T, index: number) => 
 /**
  * Compares a line with a row; null when they are the same. A line that is not JSON, or repeats a key, is a difference.
  */
-export function compareLine(expected: Row, line: string): string | null {
+function compareLine(expected: Row, line: string): string | null {
   try {
     return difference(expected, parseStrictJson(line), 'row');
   } catch (error) {

@@ -62,7 +62,7 @@ function hex(message: Message, name: string): string | null {
 
 // ── Rules of single values ───────────────────────────────────────────────────────────────────────────────────────────
 /** Replaces characters that Postgres cannot store. */
-export function storable(value: string): string {
+function storable(value: string): string {
   return value.replace(/\p{Surrogate}/gu, '\ufffd').replaceAll('\u0000', '\ufffd');
 }
 
@@ -322,7 +322,7 @@ function metricRows(metric: Message, place: Place): Record<string, Expected>[] {
 const COLUMNS = [SPAN_COLUMNS, LOG_COLUMNS, METRIC_COLUMNS] as const;
 
 /** Field names of a line in their order: the columns, with the two columns of a point's value as one. */
-export function lineFields(signal: Signal): readonly string[] {
+function lineFields(signal: Signal): readonly string[] {
   const names = COLUMNS[signal].map((column) => column.name).filter((name) => name !== 'value_double');
   return ['signal', ...names.map((name) => (name === 'value_int' ? 'value' : name))];
 }

@@ -16,8 +16,7 @@ import { Intake } from '../../src/pdata/index-body.ts';
 import { type CopyTuple, readTuples, resolveTuples } from './copy-tuples.ts';
 import { encodeProtobuf, loadProtos, type Message, type Signal } from './protos.ts';
 
-export const PROJECT = 'demo';
-export const RECEIVED_AT = '2026-11-21T09:08:07.000123Z';
+const PROJECT = 'demo';
 const RECEIVED_AT_MICROSECONDS = BigInt(Date.parse('2026-11-21T09:08:07Z')) * 1000n + 123n;
 
 export const COLUMNS: Readonly<Record<SignalName, readonly Column[]>> = {

@@ -70,7 +70,7 @@ export async function storeLog(
   });
 }
 
-export async function storePoint(scene: Pick<Scene, 'query'>, at: number, more: Values): Promise<void> {
+async function storePoint(scene: Pick<Scene, 'query'>, at: number, more: Values): Promise<void> {
   await store(scene, 'metric_points', {
     project: 'shop',
     environment: 'default',

@@ -11,7 +11,7 @@ import { type Answer, send } from './otlp-client.ts';
 import { createDatabase } from './postgres.ts';
 import { SERVED } from './postgres-daemon.ts';
 
-export const WORKERS = 2;
+const WORKERS = 2;
 const POLL_MS = 20;
 
 export interface ConfigChanges {

@@ -27,8 +27,6 @@ const RETRY_MS = 1_000;
 
 export const dateOf = (day: number): string => new Date(Date.now() - day * DAY_MS).toISOString().slice(0, 10);
 
-export type CampaignScene = Awaited<ReturnType<typeof startScene>>;
-
 export interface Kills {
   /** How long a whole run takes now, on this machine, and its points by step. */
   wholeMs: number;

@@ -68,7 +68,7 @@ export interface Genome {
 const DIALECTS = fileURLToPath(new URL('../../../../src/dialects/', import.meta.url));
 
 /** Every attribute key that the tables of the dialects name, and a few that they do not. */
-export const KEYS: readonly string[] = [
+const KEYS: readonly string[] = [
   ...new Set(
     readdirSync(DIALECTS)
       .filter((file) => file.endsWith('.ts'))
@@ -191,7 +191,7 @@ const MAX_TEXT = 262144;
 /** From 1 up to `limit`, small ones as often as large ones; 0 for a limit of 0. */
 const randomSize = (random: Random, limit: number): number => Math.floor(limit ** (random.next() / 2 ** 32));
 
-export function randomValue(random: Random, depth = 0): ValueSpec {
+function randomValue(random: Random, depth = 0): ValueSpec {
   const kind = random.below(depth > 1 ? 3 : 6);
   if (kind === 0) return { kind: 'number', text: random.pick(NUMBERS) };
   if (kind === 1) return { kind: 'integer', text: random.pick(INTEGERS) };

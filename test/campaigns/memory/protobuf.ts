@@ -11,14 +11,14 @@ function varint(value: number): number[] {
   return bytes;
 }
 
-export function message(field: number, ...parts: readonly Buffer[]): Buffer {
+function message(field: number, ...parts: readonly Buffer[]): Buffer {
   const length = parts.reduce((sum, part) => sum + part.length, 0);
   return Buffer.concat([Buffer.from([(field << 3) | DELIMITED, ...varint(length)]), ...parts]);
 }
 
-export const text = (field: number, value: string | Buffer): Buffer => message(field, Buffer.from(value));
+const text = (field: number, value: string | Buffer): Buffer => message(field, Buffer.from(value));
 
-export function fixed64(field: number, value: bigint): Buffer {
+function fixed64(field: number, value: bigint): Buffer {
   const bytes = Buffer.alloc(9);
   bytes[0] = (field << 3) | FIXED64;
   bytes.writeBigUInt64LE(value, 1);

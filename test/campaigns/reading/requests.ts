@@ -705,9 +705,8 @@ const inQuery = (name: string, kind = name): Parameter => ({
   schema: {},
   ...(kind === name ? {} : { kind }),
 });
-export const inPath = (name: string): Parameter => ({ name, in: 'path', schema: {} });
-export const kindOf = (parameter: Parameter): string =>
-  (parameter as { readonly kind?: string }).kind ?? parameter.name;
+const inPath = (name: string): Parameter => ({ name, in: 'path', schema: {} });
+const kindOf = (parameter: Parameter): string => (parameter as { readonly kind?: string }).kind ?? parameter.name;
 
 const get = (path: string, ...parameters: readonly Parameter[]): Operation => ({ method: 'GET', path, parameters });
 const LIMIT: Parameter = { name: 'limit', in: 'query', schema: { minimum: 0, maximum: 1_000_000 } };

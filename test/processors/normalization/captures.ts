@@ -104,7 +104,7 @@ export function rowsOf(normalized: Normalized, sender: Sender, scenario: Scenari
 }
 
 /** Compares all expected fields of a scenario. */
-export function compare(sender: Sender, name: string, scenario: Scenario, rows: readonly Row[]): Finding[] {
+function compare(sender: Sender, name: string, scenario: Scenario, rows: readonly Row[]): Finding[] {
   const findings: Finding[] = [];
   const note = (
     field: ComparedField,
@@ -146,7 +146,7 @@ export function compare(sender: Sender, name: string, scenario: Scenario, rows: 
 }
 
 /** Rows that count as calls of their own. */
-export function isModelCall(row: Row): boolean {
+function isModelCall(row: Row): boolean {
   return row['duration_ns'] !== undefined && (row['category'] === 'model_call' || row['category'] === 'embedding');
 }
 

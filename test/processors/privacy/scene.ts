@@ -16,8 +16,8 @@ export const ENCODINGS = ['protobuf', 'json'] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 
 export const START = '1763720000000000000';
-export const TRACE_ID = 'a1b2c3d4e5f60718293a4b5c6d7e8f90';
-export const SPAN_ID = 'a1b2c3d4e5f60718';
+const TRACE_ID = 'a1b2c3d4e5f60718293a4b5c6d7e8f90';
+const SPAN_ID = 'a1b2c3d4e5f60718';
 
 export const aProject = (stored: Project['privacy'] = new Map()): Project => ({
   name: 'demo',

@@ -122,7 +122,7 @@ function checkForeign({ store, carriers, findings }: Case): void {
   }
 }
 
-export function keyOf(project: string, record: string): string {
+function keyOf(project: string, record: string): string {
   return `${project} ${record}`;
 }
 

@@ -5,7 +5,7 @@ import type protobuf from 'protobufjs';
 import type { Tenant } from './tenants.ts';
 
 export type Signal = 'traces' | 'logs' | 'metrics';
-export const SIGNALS: readonly Signal[] = ['traces', 'logs', 'metrics'];
+const SIGNALS: readonly Signal[] = ['traces', 'logs', 'metrics'];
 
 /** The reason for which the body may be refused. A `sound` body may only be answered 200 or 503. */
 export type Nature = 'sound' | 'contested' | 'limited' | 'foreign_environment' | 'broken';

@@ -30,7 +30,7 @@ export const BURSTS: readonly Tenant[] = Array.from({ length: 60 }, (_, index) =
   ...tenant(`burst-${index}`),
   cap: BURST_CAP,
 }));
-export const TENANTS: readonly Tenant[] = [...RIVALS, SCOPED, ...FREE, ...ISOLATED, ...BURSTS];
+const TENANTS: readonly Tenant[] = [...RIVALS, SCOPED, ...FREE, ...ISOLATED, ...BURSTS];
 
 function tenant(project: string): Tenant {
   return { project, key: `crash-key-of-${project}-0123456789` };

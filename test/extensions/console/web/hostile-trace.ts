@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 
 const SCRIPT = 'window.hostile = (window.hostile ?? 0) + 1';
 
-export const PAYLOADS: readonly string[] = [
+const PAYLOADS: readonly string[] = [
   `<script>${SCRIPT}</script>`,
   `<img src=x onerror="${SCRIPT}">`,
   `<svg onload="${SCRIPT}">`,

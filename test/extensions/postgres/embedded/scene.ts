@@ -65,7 +65,7 @@ async function makeSeed(): Promise<string> {
 }
 
 /** The heartbeat of the lock in these tests, a fifth of the interval in production. */
-export const HEARTBEAT_MS = 400;
+const HEARTBEAT_MS = 400;
 
 /** A server that is stopped at the end; without fsync unless the test is about the defaults. */
 export function serverFor(t: Scope, dataDir: string, options: Partial<ServerOptions> = {}) {

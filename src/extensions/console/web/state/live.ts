@@ -15,7 +15,7 @@ export const pending = signal<readonly TraceRow[]>([]);
 /** The number of traces that arrived without a row, and are not in `leftOut`. */
 export const dropped = signal(0);
 /** Starts of traces that had no place in their event, by id. The list may have some of them. */
-export const leftOut = signal<ReadonlyMap<string, bigint>>(new Map());
+const leftOut = signal<ReadonlyMap<string, bigint>>(new Map());
 
 const MOST_PENDING = 500;
 /** The latest are kept. */
