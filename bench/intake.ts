@@ -82,10 +82,10 @@ class Server {
   }
 
   /** A closed loop over all connections. Returns the number of answered requests. */
-  async #send(load: Load, goesOn: (requests: number) => boolean): Promise<number> {
+  async #send(load: Load, continues: (requests: number) => boolean): Promise<number> {
     let requests = 0;
     const loop = async (first: number): Promise<void> => {
-      for (let turn = first; goesOn(requests); turn++) {
+      for (let turn = first; continues(requests); turn++) {
         const answer = await this.#pool.request({
           method: 'POST',
           path: load.path,

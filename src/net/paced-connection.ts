@@ -68,7 +68,7 @@ export class PacedConnection {
   /** Received bytes wait in the socket. */
   #waits = false;
   #isClosing = false;
-  #thrownAway = 0;
+  #discarded = 0;
 
   readonly mark: Mark;
 
@@ -108,7 +108,7 @@ export class PacedConnection {
   }
 
   /** Continues to read the socket. */
-  goOn(): void {
+  continueReading(): void {
     this.#waits = false;
     this.#socket.resume();
   }
@@ -127,7 +127,7 @@ export class PacedConnection {
       const timer = setTimeout(() => socket.destroy(), LINGER_MS);
       socket.once('close', () => clearTimeout(timer));
     };
-    this.goOn();
+    this.continueReading();
   }
 
   /** `isShared`: the bytes are not valid later. */
@@ -135,7 +135,7 @@ export class PacedConnection {
     let rest = bytes;
     while (rest.length > 0) {
       if (this.#isClosing) {
-        this.#throwAway(rest.length);
+        this.#discard(rest.length);
         return;
       }
       const expected = this.#expected;
@@ -183,8 +183,8 @@ export class PacedConnection {
     if (!this.#socket.destroyed) this.#socket.unshift(isShared ? Buffer.from(rest) : rest);
   }
 
-  #throwAway(bytes: number): void {
-    this.#thrownAway += bytes;
-    if (this.#thrownAway > LINGER_BYTES) this.#socket.pause();
+  #discard(bytes: number): void {
+    this.#discarded += bytes;
+    if (this.#discarded > LINGER_BYTES) this.#socket.pause();
   }
 }

@@ -96,7 +96,7 @@ class RatedBytes implements BytesBudget {
       for (let left = UNSTORED_PIECES; left > 0 && this.#waiting.length > 0; ) {
         const connection = this.#waiting.shift();
         if (connection?.isClosed !== false) continue;
-        connection.goOn();
+        connection.continueReading();
         left--;
       }
       if (this.#waiting.length > 0) this.#schedule();
@@ -185,7 +185,7 @@ export class RequestPacing implements Pacing {
       this.#scheduled = false;
       const next = [...this.#heads.next(), ...this.#bodies.next()];
       if (!this.#heads.isEmpty || !this.#bodies.isEmpty) this.#schedule();
-      for (const connection of next) connection.goOn();
+      for (const connection of next) connection.continueReading();
     });
   }
 }

@@ -222,7 +222,7 @@ export class AdmissionControl<Place> {
   #schedulePoll(): void {
     this.#scheduled = true;
     this.#afterPoll(() => {
-      if (this.#polls.goesOn(this.#isLoaded)) this.#schedulePoll();
+      if (this.#polls.continues(this.#isLoaded)) this.#schedulePoll();
       else this.#runSlice();
     });
   }

@@ -43,7 +43,7 @@ export class PollCycle {
   }
 
   /** Whether to poll once more. Must be called once after each poll. */
-  goesOn(isLoaded: boolean): boolean {
+  continues(isLoaded: boolean): boolean {
     this.#quietPolls = this.#arrivals > 0 ? 0 : this.#quietPolls + 1;
     this.#arrivals = 0;
     if (!isLoaded || this.elapsedMs >= MAX_POLLS_MS) return false;

@@ -59,7 +59,7 @@ t.test('sixteen requests in a row that stored nothing limit the connection until
 t.test('closed connections take nothing of the limited rate', async (t) => {
   const pacing = new RequestPacing(new EventEmitter() as unknown as Server);
   const seen: string[] = [];
-  const waiting = (name: string, isClosed: boolean) => ({ isClosed, goOn: () => seen.push(name) }) as never;
+  const waiting = (name: string, isClosed: boolean) => ({ isClosed, continueReading: () => seen.push(name) }) as never;
   for (let count = 0; count < 500; count++) pacing.await(waiting('closed', true), 'unstored', false);
   for (let count = 0; count < TICK_PIECES; count++) pacing.await(waiting('open', false), 'unstored', false);
   await until(() => seen.length > 0);

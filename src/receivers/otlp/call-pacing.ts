@@ -63,7 +63,7 @@ export class CallPacing {
     return this.#iteration;
   }
 
-  /** Arranges a later call of `goOn`. */
+  /** Arranges a later call of `serveWaiting`. */
   await(calls: PacedCalls): void {
     if (calls.isRated) {
       this.#rated.push(calls);
@@ -133,7 +133,7 @@ export class CallPacing {
       this.#isScheduled = false;
       this.#iteration++;
       for (const calls of this.#paused.splice(0)) calls.readOn();
-      firstOpen(this.#stopped)?.goOn(MOST_CALLS);
+      firstOpen(this.#stopped)?.serveWaiting(MOST_CALLS);
       if (this.#stopped.length > 0) this.#schedule();
     });
   }
@@ -160,7 +160,7 @@ export class CallPacing {
     for (let count = this.#rated.length; count > 0 && this.#unitsLeft() > 0 && !isReading; count--) {
       const calls = firstOpen(this.#rated);
       if (calls === undefined) break;
-      this.charge(Math.max(1, calls.goOn(this.#units)));
+      this.charge(Math.max(1, calls.serveWaiting(this.#units)));
       isReading = calls.isReading;
     }
     if (this.#rated.length > 0) this.#scheduleRated();
@@ -256,8 +256,8 @@ export class PacedCalls {
     if (this.#overhead > 0) this.#overhead = Math.max(0, this.#overhead - CALL_BYTES);
   }
 
-  /** Serves at most `limit` waiting calls, and reads on when none is left. Returns their number. */
-  goOn(limit: number): number {
+  /** Serves at most `limit` waiting calls, and continues to read when none is left. Returns their number. */
+  serveWaiting(limit: number): number {
     const serves = this.#waiting.splice(0, limit);
     for (const serve of serves) serve();
     if (this.#waiting.length > 0) {

@@ -167,11 +167,11 @@ t.test('a reader of the growing file reads every byte once, and no zeros', async
 /** Follows a file, like `tail -f`. */
 async function readAll(
   reader: { read: (bytes: Buffer, offset: number, length: number, at: number) => Promise<{ bytesRead: number }> },
-  goesOn: () => boolean,
+  continues: () => boolean,
 ): Promise<string> {
   const parts: Buffer[] = [];
   for (let at = 0; ; ) {
-    const isLast = !goesOn();
+    const isLast = !continues();
     const part = Buffer.alloc(10000);
     const { bytesRead } = await reader.read(part, 0, part.length, at);
     parts.push(part.subarray(0, bytesRead));

@@ -38,7 +38,7 @@ export interface RunningServerOptions {
 }
 
 /** A process that may be a server on our files; `certain` is undefined when the system does not report it. */
-interface Suspect {
+interface Candidate {
   readonly pid: number;
   readonly certain: true | undefined;
 }
@@ -50,11 +50,11 @@ interface Suspect {
 export async function findRunningServer(options: RunningServerOptions): Promise<RunningServer | 'crashed' | undefined> {
   const { serverFolder, password, signal } = options;
   const file = await readPidFile(serverFolder.cluster);
-  const suspect = await findSuspect(file, options);
-  if (suspect !== undefined) {
-    const postmaster = Postmaster.adopt(suspect.pid, options.host);
+  const candidate = await findCandidate(file, options);
+  if (candidate !== undefined) {
+    const postmaster = Postmaster.adopt(candidate.pid, options.host);
     // A server that its pid file does not name ends itself within a minute, by its own check.
-    if (file !== undefined && file !== 'damaged' && file.pid === suspect.pid && file.status !== 'stopping') {
+    if (file !== undefined && file !== 'damaged' && file.pid === candidate.pid && file.status !== 'stopping') {
       const endpoint: Endpoint = { socketFolder: file.socketFolder || undefined, port: file.port };
       const address = addressOf(endpoint, SUPERUSER, password, MAINTENANCE_DATABASE);
       const outcome = await (file.status === 'ready' && (await isUnreachable(address))
@@ -65,7 +65,7 @@ export async function findRunningServer(options: RunningServerOptions): Promise<
         await replace(postmaster, outcome.version, options);
       }
     }
-    await endRunningServer(postmaster, suspect.certain, options);
+    await endRunningServer(postmaster, candidate.certain, options);
   }
   await refuseUnseen(options, file !== undefined);
   return clearRemains(options);
@@ -82,10 +82,10 @@ async function replace(postmaster: Postmaster, version: string, options: Running
  * The process that the pid file names, if it is a server on these files. Without a usable file, the processes are
  * searched.
  */
-async function findSuspect(
+async function findCandidate(
   file: PidFile | 'damaged' | undefined,
   { serverFolder, host }: RunningServerOptions,
-): Promise<Suspect | undefined> {
+): Promise<Candidate | undefined> {
   if (file !== undefined && file !== 'damaged' && (await isAlive(host, file.pid))) {
     const certain = await isPostmasterOf(file.pid, serverFolder.cluster);
     if (certain !== false) return { pid: file.pid, certain };

@@ -22,7 +22,7 @@ function recordAt(index: u32): usize {
 }
 
 /** Whether the piece continues with the record at `index`, and that record has `row` in `field`. */
-function goesOn(index: u32, field: usize, row: u32): bool {
+function continues(index: u32, field: usize, row: u32): bool {
   return (
     index < count &&
     out - layout.OUTPUT_BASE < <usize>layout.OUTPUT_SOFT_LIMIT &&
@@ -51,7 +51,7 @@ function putResource(next: u32): u32 {
   putAttributes(1, load<u32>(row, layout.RESOURCE_ATTRIBUTES_FIRST), load<u32>(row, layout.RESOURCE_ATTRIBUTES_COUNT));
   endMessage(message);
   do next = putScope(next);
-  while (goesOn(next, layout.RECORD_RESOURCE, resource));
+  while (continues(next, layout.RECORD_RESOURCE, resource));
   endMessage(group);
   return next;
 }
@@ -77,7 +77,7 @@ function putScope(next: u32): u32 {
   putAttributes(3, load<u32>(row, layout.SCOPE_ATTRIBUTES_FIRST), load<u32>(row, layout.SCOPE_ATTRIBUTES_COUNT));
   endMessage(message);
   do next = putRecords(next);
-  while (goesOn(next, layout.RECORD_SCOPE, scope) && load<u32>(recordAt(next), layout.RECORD_RESOURCE) == resource);
+  while (continues(next, layout.RECORD_SCOPE, scope) && load<u32>(recordAt(next), layout.RECORD_RESOURCE) == resource);
   endMessage(group);
   return next;
 }
@@ -125,7 +125,7 @@ function putMetric(next: u32): u32 {
     putPoint(recordAt(next), type);
     endMessage(point);
     next += 1;
-  } while (goesOn(next, layout.RECORD_METRIC, metric));
+  } while (continues(next, layout.RECORD_METRIC, metric));
   if (type == layout.METRIC_SUM || type == layout.METRIC_HISTOGRAM || type == layout.METRIC_EXPONENTIAL_HISTOGRAM)
     putNumber(2, load<u8>(row, layout.METRIC_TEMPORALITY));
   if (type == layout.METRIC_SUM) putNumber(3, load<u8>(row, layout.METRIC_MONOTONIC));
