@@ -1,11 +1,10 @@
 /** The days that have something to archive. */
-import { dayOfRow, IS_OF_TABLES, isSealed } from '../component/archived-day.ts';
+import { dayOfPartition, dayOfRow, IS_OF_TABLES, isSealed } from '../component/archived-day.ts';
 import type { Query } from '../component/capabilities/postgres.ts';
 import { unlessDropped } from '../component/dropped-partition.ts';
 import { quoted } from './duckdb.ts';
 import type { DayOfTable, LakeTable } from './lake-table.ts';
 
-const PARTITION_DAY = /_(\d{4})(\d\d)(\d\d)$/u;
 /** The size of a file as a share of its table with indexes. An estimate: texts repeat more or less. */
 const PARQUET_SHARE = 0.23;
 
@@ -73,7 +72,7 @@ export async function listPartitions(query: Query, { signal }: LakeTable): Promi
     const name = String(row['name']);
     return {
       name,
-      day: PARTITION_DAY.exec(name)?.slice(1).join('-') ?? null,
+      day: dayOfPartition(name),
       sealed: row['sealed'] === true,
       bytes: Number(row['bytes']),
     };

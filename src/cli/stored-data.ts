@@ -1,5 +1,6 @@
 /** The stored data by table: oldest day, retention, next day to be dropped, size. The last lines of `sluice usage`. */
 import type { Config } from '../config/config.ts';
+import { dayOfPartition } from '../component/archived-day.ts';
 import { unlessDropped } from '../component/dropped-partition.ts';
 import { formatDuration } from '../config/units.ts';
 import type { RetentionPeriods } from '../exporters/postgres/retention.ts';
@@ -23,7 +24,6 @@ export interface StoredData {
   readonly bytes: number;
 }
 
-const DAY_PARTITION = /_(\d{4})(\d\d)(\d\d)$/u;
 /** Tables with daily partitions. Rows outside of all days, in the default partition, count only for the size. */
 const DAILY = [
   ['spans', 'spans'],
@@ -46,7 +46,7 @@ export async function readStoredData(reader: Reader): Promise<readonly StoredDat
       [`sluice.${table}`],
     );
     const bytes = partitions.reduce((sum, row) => sum + Number(row['bytes']), 0);
-    const days = partitions.map(({ relname }) => String(relname)).filter((name) => DAY_PARTITION.test(name));
+    const days = partitions.map(({ relname }) => String(relname)).filter((name) => dayOfPartition(name) !== null);
     stored.push(describe(signal, await oldestDay(reader, days), bytes, retention));
   }
   for (const [signal, table, oldest] of WHOLE) {
@@ -62,7 +62,7 @@ export async function readStoredData(reader: Reader): Promise<readonly StoredDat
 async function oldestDay({ query }: Reader, partitions: readonly string[]): Promise<string | null> {
   for (const name of partitions) {
     const rows = await unlessDropped(name, () => query(`SELECT FROM sluice.${name} LIMIT 1`));
-    if (rows !== null && rows.length > 0) return name.replace(/^.*_(\d{4})(\d\d)(\d\d)$/u, '$1-$2-$3');
+    if (rows !== null && rows.length > 0) return dayOfPartition(name);
   }
   return null;
 }

@@ -24,6 +24,11 @@ export const isSealed = (table: string): string => hasTrigger(table, [SEAL, SEAL
 const hasTrigger = (table: string, names: readonly string[]): string =>
   `EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = ${table} AND t.tgname IN ('${names.join("', '")}') AND t.tgenabled = 'O')`;
 
+const PARTITION_DAY = /_(\d{4})(\d\d)(\d\d)$/u;
+
+/** The UTC day of a partition, as YYYY-MM-DD, by its name; null for the default partition. */
+export const dayOfPartition = (name: string): string | null => PARTITION_DAY.exec(name)?.slice(1).join('-') ?? null;
+
 /** The columns by which the tables are partitioned into days. */
 export type DayColumn = 'received_at' | 'start_time_unix_nano';
 
