@@ -13,6 +13,7 @@ import { UserError } from '../../errors.ts';
 import { countOf, flagOf, type Reader, type Row, type RowOf, shaped, textOf } from '../reader.ts';
 import { contentList } from './trace-content.ts';
 import { cutText } from './trace-record.ts';
+import { MODEL } from '../../extensions/console/filter/trace-spans.ts';
 
 export interface Key {
   readonly project: string;
@@ -221,7 +222,7 @@ function contentOf(span: Row | undefined, records: readonly Row[]): readonly Sec
 }
 
 const COMMON = `encode(s.trace_id, 'hex') AS trace_id, encode(s.span_id, 'hex') AS span_id, s.environment, s.category,
-  ${cutText('model', 'coalesce(s.response_model, s.request_model)')}, ${cutText('agent_name', 's.agent_name')}, s.input_tokens,
+  ${cutText('model', MODEL)}, ${cutText('agent_name', 's.agent_name')}, s.input_tokens,
   s.output_tokens, s.total_cost,
   ${contentList(MOST_CHARACTERS)}`;
 

@@ -5,6 +5,7 @@ import { jsonText, PROJECT, type RequestContext, readRoute } from '../server/rou
 import { hasFilter, reachOf, withCompleteness } from './completeness.ts';
 import { allOf, conditionsOf, environmentCondition, rangeOf } from './question.ts';
 import { sharedStateOf } from './shared-state.ts';
+import { MODEL } from '../filter/trace-spans.ts';
 
 /** How many of the newest spans are counted. */
 const SAMPLE = 20_000;
@@ -16,7 +17,7 @@ const KEY_NS = 10_000_000_000n;
 
 const COLUMNS: Readonly<Record<string, string>> = {
   service: 's.service_name',
-  model: 'coalesce(s.response_model, s.request_model)',
+  model: MODEL,
   provider: 's.provider',
   tool: 's.tool_name',
   agent: 's.agent_name',

@@ -5,7 +5,7 @@
 import type { Statement } from '../../../component/capabilities/postgres.ts';
 import { ConsoleError } from '../errors.ts';
 import { Parameters } from '../filter/parameters.ts';
-import { IN_TRACE } from '../filter/trace-spans.ts';
+import { IN_TRACE, IS_FAILED, MODEL } from '../filter/trace-spans.ts';
 import { lines, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
 import type { ReaderRow } from '../../../component/capabilities/postgres-reader.ts';
 import { readSpanPlace } from './cursor.ts';
@@ -22,7 +22,7 @@ const DEEPEST = 1000;
 const ONLY: Readonly<Record<string, string>> = {
   model: "s.category = 'model_call'",
   tool: "s.category = 'tool_step'",
-  error: "(s.status = 'error' OR s.is_error)",
+  error: IS_FAILED,
 };
 
 export const listSpans = readRoute(`${PROJECT}/traces/{trace}/spans`, async (context) => {
@@ -61,7 +61,7 @@ function statementOf(
   ];
   const text = `WITH RECURSIVE ${under ?? ''} counted AS MATERIALIZED (SELECT 'span' AS signal, unnest(${parameters.add(counted)}::bytea[]) AS span_id)
   SELECT encode(s.span_id, 'hex') AS id, encode(s.parent_span_id, 'hex') AS parent, ${nameText('s.name')} AS name, ${nameText('s.service_name')} AS service,
-    ${nameText('coalesce(s.response_model, s.request_model)')} AS model, ${nameText('s.tool_name')} AS tool, s.start_time_unix_nano AS ns,
+    ${nameText(MODEL)} AS model, ${nameText('s.tool_name')} AS tool, s.start_time_unix_nano AS ns,
     json_build_array(s.category, (s.start_time_unix_nano - $3::int8)::text, s.duration_ns::text,
       (s.status = 'error' OR s.is_error IS TRUE)::int4)::text AS before,
     json_build_array(s.input_tokens, s.output_tokens, s.cache_read_tokens, s.time_to_first_token_ms, s.total_cost::text,

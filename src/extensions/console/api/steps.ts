@@ -1,5 +1,5 @@
 /** `GET …/traces/{trace}/steps`: model calls, tool steps and retrievals with their content, for messages. */
-import { IN_TRACE } from '../filter/trace-spans.ts';
+import { IN_TRACE, MODEL } from '../filter/trace-spans.ts';
 import { jsonText, PROJECT, readRoute } from '../server/route.ts';
 import { readSpanPlace, type SpanPlace } from './cursor.ts';
 import { limitOf } from './question.ts';
@@ -23,7 +23,7 @@ export const stepJson = (
     'span_id', encode(s.span_id, 'hex'), 'parent_span_id', encode(s.parent_span_id, 'hex'), 'name', ${nameText('s.name')}, 'category', s.category,
     'start_time_unix_nano', s.start_time_unix_nano::text, 'duration_ns', s.duration_ns::text,
     'error', s.status = 'error' OR s.is_error IS TRUE, 'error_type', ${nameText('s.error_type')},
-    'model', ${nameText('coalesce(s.response_model, s.request_model)')}, 'provider', ${nameText('s.provider')}, 'agent_name', ${nameText('s.agent_name')},
+    'model', ${nameText(MODEL)}, 'provider', ${nameText('s.provider')}, 'agent_name', ${nameText('s.agent_name')},
     'tool_name', ${nameText('s.tool_name')}, 'tool_call_id', ${nameText('s.tool_call_id')}, 'dialect', s.dialect, 'finish_reasons', ${finishReasons('s')},
     'input_tokens', s.input_tokens, 'cache_read_tokens', s.cache_read_tokens, 'output_tokens', s.output_tokens,
     'total_cost', s.total_cost::text, 'counts', ${COUNTS}${seesContent ? `, 'content', ${contentJson('s', most)}` : ''})`;

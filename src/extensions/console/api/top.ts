@@ -5,6 +5,7 @@ import { boundedRangeOf, environmentsOf, limitOf, wordOf } from './question.ts';
 import type { TopMeasure } from './shapes.ts';
 import { readTraceRows } from './trace-rows.ts';
 import { DAY_MS } from '../../../pdata/time-units.ts';
+import { IS_FAILED } from '../filter/trace-spans.ts';
 
 const HIGHEST_LIMIT = 100;
 /** The longest range. Usage has an index of its own; the other orders read every span. */
@@ -23,7 +24,7 @@ const MEASURES: Readonly<Record<TopMeasure, (views: string) => string>> = {
   tokens: (views) => ofUsage(views, 'total_tokens'),
   duration: () =>
     ofSpans('max(coalesce(s.end_time_unix_nano, s.start_time_unix_nano)) - min(s.start_time_unix_nano)', 'true'),
-  errors: () => ofSpans('count(*)', "(s.status = 'error' OR s.is_error)"),
+  errors: () => ofSpans('count(*)', IS_FAILED),
 };
 
 export const listTop = readRoute(`${PROJECT}/traces/top`, async (context) => {

@@ -1,5 +1,5 @@
 /** Traces as rows of a list: the SQL that computes a row of a trace `t` and writes it as JSON. */
-import { spansOf } from '../filter/trace-spans.ts';
+import { MODEL, spansOf } from '../filter/trace-spans.ts';
 import type { RequestReader } from '../server/route.ts';
 import { nameText } from './texts.ts';
 
@@ -53,7 +53,7 @@ export const TRACE_JOINS = `
       array_agg(DISTINCT ${nameText('g.service_name')}) FILTER (WHERE g.service_name IS NOT NULL) AS services,
       min(g.agent) AS agent, min(g.user_id_ns) AS user_id_ns, min(g.conversation_id_ns) AS conversation_id_ns
     FROM (
-      SELECT s.service_name, CASE WHEN s.usage_scope IS NOT NULL THEN coalesce(s.response_model, s.request_model) END AS model,
+      SELECT s.service_name, CASE WHEN s.usage_scope IS NOT NULL THEN ${MODEL} END AS model,
         count(*) AS span_count, count(*) FILTER (WHERE s.status = 'error' OR s.is_error) AS error_count,
         count(*) FILTER (WHERE s.category = 'model_call') AS model_call_count,
         count(*) FILTER (WHERE s.category = 'tool_step') AS tool_step_count,

@@ -3,7 +3,7 @@
  * else becomes SQL; keys and values are parameters.
  */
 import { CONTENT_COLUMNS } from '../../../pdata/content-columns.ts';
-import { spansOf } from './trace-spans.ts';
+import { IS_FAILED, MODEL, spansOf } from './trace-spans.ts';
 
 /** What a value of the field looks like. */
 export type FieldKind =
@@ -136,7 +136,7 @@ const ALL: readonly Field[] = [
     kind: 'text',
     about: 'the model that answered, else the model asked for',
     sql: {
-      span: 'coalesce(s.response_model, s.request_model)',
+      span: MODEL,
       log: 'coalesce(l.response_model, l.request_model)',
       usage: 'u.model',
     },
@@ -167,7 +167,7 @@ const ALL: readonly Field[] = [
     about: 'with an error; with a value: in the type or the message of the error',
     // The condition, the type, and the message, which is content.
     sql: {
-      span: ["(s.status = 'error' OR s.is_error)", 's.error_type', 's.status_message'],
+      span: [IS_FAILED, 's.error_type', 's.status_message'],
       log: ['(l.is_error OR l.severity_number >= 17)', 'l.error_type'],
       usage: ['u.is_error'],
     },

@@ -1,4 +1,10 @@
-/** The spans of a trace in SQL. */
+/** Spans, and the spans of a trace, in SQL. */
+
+/** Whether the span `s` failed. */
+export const IS_FAILED = "(s.status = 'error' OR s.is_error)";
+
+/** The model of the span `s`: the one that answered, else the one asked for. */
+export const MODEL = 'coalesce(s.response_model, s.request_model)';
 
 /**
  * That a span belongs to the trace `t`. Its times limit the partitions. Until a new partition has statistics, the
@@ -12,7 +18,7 @@ export const spansOf = (span: string): string =>
 export const hasSpan = (condition: string): string =>
   `EXISTS (SELECT FROM sluice.spans s WHERE ${spansOf('s')} AND ${condition} OFFSET 0)`;
 
-export const HAS_ERROR = hasSpan("(s.status = 'error' OR s.is_error)");
+export const HAS_ERROR = hasSpan(IS_FAILED);
 
 /** Whether the span `s` belongs to the trace of the parameters. Only the partitions of its times are opened. */
 export const IN_TRACE =
