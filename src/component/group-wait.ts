@@ -4,9 +4,9 @@
  * long are refused before they are read.
  *
  * The work of a request is the part of a group that it fills, and the speed is measured: of the groups that ended, each
- * took the time since the end of the group before it. A group that is not full counts as a full one, which would have
- * taken hardly longer. The estimate is therefore too short at low load, when most of the time of a group does not
- * depend on its size, and right under overload, when groups are full.
+ * took the time since it began, or since the end of the group before it if that was later. A group that is not full
+ * counts as a full one, which would have taken hardly longer. The estimate is therefore too short at low load, when
+ * most of the time of a group does not depend on its size, and right under overload, when groups are full.
  */
 import { ExpectedWait } from './expected-wait.ts';
 
@@ -20,10 +20,7 @@ export interface GroupWork {
 export class GroupWait {
   readonly #now: () => number;
   readonly #wait: ExpectedWait;
-  /** Groups in progress. */
-  #open = 0;
-  /** The end of the last group; the beginning of the first after a time without groups. */
-  #lastEndMs = 0;
+  #lastEndMs = Number.NEGATIVE_INFINITY;
 
   /** `end`: what the requests wait for, for the hint of a refusal. `now`: a monotonic clock in milliseconds. */
   constructor(end: string, now: () => number) {
@@ -40,20 +37,20 @@ export class GroupWait {
     this.#wait.add(project, part);
   }
 
-  beginGroup(): void {
-    if (this.#open++ === 0) this.#lastEndMs = this.#now();
+  /** A group begins. The returned function is called at its end, with the work that needs no other group. */
+  beginGroup(): (done: readonly GroupWork[]) => void {
+    const begunMs = this.#now();
+    return (done) => this.#endGroup(begunMs, done);
   }
 
-  /** `done`: the work that needs no other group. */
-  endGroup(done: readonly GroupWork[]): void {
-    this.#open--;
+  #endGroup(begunMs: number, done: readonly GroupWork[]): void {
     if (done.length === 0) return;
     const ended = this.#now();
     const whole = Math.max(
       1,
       done.reduce((sum, { part }) => sum + part, 0),
     );
-    const msPerGroup = (ended - this.#lastEndMs) / whole;
+    const msPerGroup = (ended - Math.max(begunMs, this.#lastEndMs)) / whole;
     this.#lastEndMs = ended;
     for (const { project, part } of done) this.#wait.remove(project, part, msPerGroup * part);
   }

@@ -117,7 +117,7 @@ export class Shipper {
 
   async #ship(group: readonly Waiting[]): Promise<void> {
     this.#puts++;
-    this.#wait.beginGroup();
+    const endGroup = this.#wait.beginGroup();
     try {
       const { objectId, age } = await this.#put(group.map(({ bytes }) => bytes));
       let firstByte = 0;
@@ -129,7 +129,7 @@ export class Shipper {
       for (const { reject } of group) reject(error);
     }
     this.#puts--;
-    this.#wait.endGroup(group.map(({ work }) => work));
+    endGroup(group.map(({ work }) => work));
     this.#shipDue();
   }
 

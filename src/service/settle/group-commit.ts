@@ -298,10 +298,10 @@ export class GroupCommit {
 
   async #settleGroup(group: readonly Waiting[]): Promise<readonly Decision[]> {
     const started = performance.now();
-    this.#wait.beginGroup();
+    const endGroup = this.#wait.beginGroup();
     const decisions = await this.#decide(group);
     const done = group.filter((_, index) => decisions[index]?.kind !== 'deferred');
-    this.#wait.endGroup(done.flatMap(({ work }) => work ?? []));
+    endGroup(done.flatMap(({ work }) => work ?? []));
     this.#groupSize.record(group.length);
     this.#commitSeconds.record((performance.now() - started) / 1000);
     const deferred: Waiting[] = [];

@@ -38,8 +38,8 @@ class Groups implements Ledger {
     return this.#open.length;
   }
 
-  end(decision: Settled = 'stored'): number {
-    const group = this.#open.shift();
+  end(decision: Settled = 'stored', which: 'oldest' | 'newest' = 'oldest'): number {
+    const group = which === 'oldest' ? this.#open.shift() : this.#open.pop();
     group?.end(decision);
     return group?.size ?? 0;
   }
@@ -75,10 +75,10 @@ class Requests {
   }
 
   /** Ends the oldest group after this time. */
-  async end(ms: number, decision?: Settled): Promise<number> {
+  async end(ms: number, decision?: Settled, which?: 'oldest' | 'newest'): Promise<number> {
     await this.begun();
     this.ms += ms;
-    const size = this.ledger.end(decision);
+    const size = this.ledger.end(decision, which);
     await this.begun();
     return size;
   }
@@ -207,6 +207,22 @@ t.test('heavy requests neither count nor measure the speed of groups', async (t)
   t.ok(requests.isAdmitted());
   await requests.endAll(16);
 });
+
+for (const [name, bytes] of [
+  ['heavy request', HEAVY_BYTES],
+  ['blocked group', ROW_BYTES],
+] as const)
+  t.test(`a burst beside a ${name} that takes long is admitted`, async (t) => {
+    const requests = new Requests(2);
+    requests.arrive(1, { bytes, project: 'slow' });
+    await requests.begun();
+    requests.ms += 60_000;
+    requests.arrive(16);
+    t.equal(await requests.end(160, 'stored', 'newest'), 16);
+    requests.arrive(90);
+    t.ok(requests.isAdmitted());
+    await requests.endAll(160);
+  });
 
 t.test('a deferred request counts once', async (t) => {
   const requests = new Requests();
