@@ -13,6 +13,12 @@ const MAX_WAIT_MS = 1000;
  * A project with fewer requests than this is never refused for the time they take; with fewer in all there is no load.
  */
 export const ALWAYS_ADMITTED = 16;
+/**
+ * A large request that would wait longer is refused, unless fewer than so many of the project wait. SDKs give up after
+ * 10 s, and the request itself takes long too.
+ */
+const LARGE_MAX_WAIT_MS = 3000;
+const LARGE_ALWAYS_ADMITTED = 2;
 /** The limit of idle projects whose speed is remembered. */
 const MAX_IDLE_PROJECTS = 1024;
 
@@ -55,8 +61,17 @@ export class ExpectedWait {
 
   /** Throws `overloaded` when a request of the project would wait too long. */
   requireShort(project: string): void {
+    this.#require(project, ALWAYS_ADMITTED, MAX_WAIT_MS);
+  }
+
+  /** Throws `overloaded` when a large request of the project would wait too long. */
+  requireShortForLarge(project: string): void {
+    this.#require(project, LARGE_ALWAYS_ADMITTED, LARGE_MAX_WAIT_MS);
+  }
+
+  #require(project: string, alwaysAdmitted: number, maxWaitMs: number): void {
     const requests = this.requests(project);
-    if (requests < ALWAYS_ADMITTED || this.of(project) <= MAX_WAIT_MS) return;
+    if (requests < alwaysAdmitted || this.of(project) <= maxWaitMs) return;
     throw new Rejection('overloaded', { hint: `${requests} requests of the project wait for their ${this.#end}` });
   }
 

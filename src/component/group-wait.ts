@@ -33,6 +33,11 @@ export class GroupWait {
     this.#wait.requireShort(project);
   }
 
+  /** Throws `overloaded` when a large request of the project would wait too long. */
+  admitLarge(project: string): void {
+    this.#wait.requireShortForLarge(project);
+  }
+
   add({ project, part }: GroupWork): void {
     this.#wait.add(project, part);
   }

@@ -169,8 +169,10 @@ export class SignalPipeline implements Pipeline {
         this.#pass({ delivery, context, trace, arena, limitBytes }),
       );
     try {
+      const bytes = delivery.gzip?.expectedBytes ?? delivery.body.length;
+      this.#parts.groupCommit.admitBody(project, bytes);
       try {
-        return await pass(delivery.gzip?.expectedBytes ?? delivery.body.length);
+        return await pass(bytes);
       } catch (error) {
         if (!needsLargeArena(error)) throw error;
       }

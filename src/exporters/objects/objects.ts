@@ -218,7 +218,7 @@ class ObjectsExporter implements Exporter {
     try {
       return await this.#shipper.store(project, bytes);
     } catch (error) {
-      this.#watch?.failed(error);
+      if (!(error instanceof Rejection)) this.#watch?.failed(error);
       throw error;
     }
   }

@@ -24,6 +24,7 @@ export type Age = () => number;
 const MAX_OBJECT_BYTES = 8388608;
 /** An object of fewer bytes takes hardly less time than one of so many. */
 const FULL_BYTES = 1048576;
+const LARGE_BYTES = FULL_BYTES / 8;
 const MAX_PUTS = 4;
 const MAX_TRIES = 3;
 /** The longest pause before the second try; twice as long before the third. */
@@ -73,9 +74,13 @@ export class Shipper {
     this.#wait.admit(project);
   }
 
-  /** Resolves when the bytes are stored. Rejects with the error of the last try. */
+  /**
+   * Resolves when the bytes are stored. Rejects with the error of the last try, and with `overloaded` when they are
+   * many and would wait too long.
+   */
   store(project: string, bytes: Buffer): Promise<Stored> {
     return new Promise((resolve, reject) => {
+      if (bytes.length > LARGE_BYTES) this.#wait.admitLarge(project);
       const work = { project, part: bytes.length / FULL_BYTES };
       this.#wait.add(work);
       this.#waiting.push({ bytes, work, sinceMs: performance.now(), resolve, reject });

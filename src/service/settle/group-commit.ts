@@ -12,7 +12,6 @@
  * States: idle → (a request arrives) → settling one group or more → (outcomes) → idle when no request waits, otherwise
  * settling again. `drain` waits for idle. After `close`, new requests are refused with `shutting_down`.
  */
-import { GroupWait, type GroupWork } from '../../component/group-wait.ts';
 import { maskedError } from '../../component/masked-text.ts';
 import type { Counter, Histogram, Meter } from '../../component/meter.ts';
 import type { Claim, Decision, Kind, Ledger, Outcome } from '../../component/capabilities/ledger.ts';
@@ -21,11 +20,11 @@ import type { Acceptance } from '../../component/receiver.ts';
 import { Rejection } from '../../errors.ts';
 import { PollEnd } from '../poll-end.ts';
 import type { RequestTrace } from '../telemetry/own-traces.ts';
+import { CommitWaits } from './commit-waits.ts';
 import { BlockingClaims, FailedRequests } from './heavy.ts';
 import {
   type Choice,
   type GroupLimits,
-  groupPart,
   isHeavy,
   isLarge,
   LARGE_GROUP,
@@ -44,8 +43,6 @@ interface Waiting {
   readonly encoded: readonly EncodedRows[];
   readonly bytes: number;
   readonly isPlaced: boolean;
-  /** Null for a heavy request: it does not wait for groups, and no group waits for it. */
-  readonly work: GroupWork | null;
   readonly trace: RequestTrace | null;
   settle(outcome: Outcome): void;
 }
@@ -87,7 +84,7 @@ export class GroupCommit {
   #runningHeavy = 0;
   #lastSmallMs = Number.NEGATIVE_INFINITY;
   readonly #writes = new ExporterWrites();
-  readonly #wait: GroupWait;
+  readonly #waits: CommitWaits;
   #closed = false;
 
   /** `pollEnd`: shared with the passes of the process. `now`: a monotonic clock in milliseconds. */
@@ -102,7 +99,7 @@ export class GroupCommit {
     this.#pollEnd = pollEnd;
     this.#now = now;
     this.#failed = new FailedRequests(now);
-    this.#wait = new GroupWait('commit', now);
+    this.#waits = new CommitWaits(now);
     this.#groupSize = meter.histogram('sluice_group_requests', 'Requests settled by one commit.', GROUP_SIZE_BOUNDS);
     this.#commitSeconds = meter.histogram(
       'sluice_commit_seconds',
@@ -122,7 +119,12 @@ export class GroupCommit {
   admit(project: string): void {
     if (this.#ledger.isUnavailable?.() === true)
       throw new Rejection('ingestion_failed', { cause: 'the database is unavailable' });
-    this.#wait.admit(project);
+    this.#waits.admit(project);
+  }
+
+  /** Throws `overloaded` when a body of the project that was read would wait too long for its commit. */
+  admitBody(project: string, bytes: number): void {
+    this.#waits.admitBody(project, bytes);
   }
 
   /** Resolves when the request's rows are durable. Rejects with a `Rejection`. Releases the rows in both cases. */
@@ -150,15 +152,13 @@ export class GroupCommit {
     if (this.#closed) return Promise.resolve(refusal('shutting_down'));
     const bytes = encoded.reduce((sum, { rows }) => sum + rows.bytes, 0);
     const isPlaced = encoded.length > 0 && encoded.every(({ exporter }) => exporter.stage !== undefined);
-    const exceedsGroup = isHeavy({ claim, bytes });
-    const heavy = this.#canBeHeavy && exceedsGroup;
+    const heavy = this.#canBeHeavy && isHeavy({ claim, bytes });
     if (heavy && this.#failed.has(claim)) return Promise.resolve(refusal('overloaded', 'it failed a moment ago'));
     return new Promise((settle) => {
-      const work = exceedsGroup ? null : { project: claim.project.name, part: groupPart({ claim, bytes, isPlaced }) };
-      const waiting = { claim, encoded, bytes, isPlaced, work, trace, settle };
+      this.#waits.add({ claim, bytes, isPlaced });
+      const waiting = { claim, encoded, bytes, isPlaced, trace, settle };
       const sizeClass = this.#classOf(waiting);
       if (sizeClass === this.#small) this.#lastSmallMs = this.#now();
-      if (work !== null) this.#wait.add(work);
       (heavy ? this.#waitingHeavy : sizeClass.waiting).push(waiting);
       this.#startRuns();
     });
@@ -298,10 +298,10 @@ export class GroupCommit {
 
   async #settleGroup(group: readonly Waiting[]): Promise<readonly Decision[]> {
     const started = performance.now();
-    const endGroup = this.#wait.beginGroup();
+    const endGroup = this.#waits.beginGroup();
     const decisions = await this.#decide(group);
     const done = group.filter((_, index) => decisions[index]?.kind !== 'deferred');
-    endGroup(done.flatMap(({ work }) => work ?? []));
+    endGroup(done);
     this.#groupSize.record(group.length);
     this.#commitSeconds.record((performance.now() - started) / 1000);
     const deferred: Waiting[] = [];

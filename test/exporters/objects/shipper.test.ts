@@ -163,6 +163,21 @@ t.test('a project whose requests wait long for a slow store is refused, and no o
   t.doesNotThrow(() => shipper.admit('shop'));
 });
 
+t.test('large requests that would wait longer than three seconds are refused, with fewer than two none', async (t) => {
+  const clock = { ms: 0 };
+  const store = new GatedStore();
+  const { shipper } = shipperOver(store, 0, Date.now, () => clock.ms);
+  const first = shipper.store('shop', Buffer.alloc(MIB));
+  clock.ms += 2000;
+  await store.end();
+  const two = [await first, shipper.store('shop', Buffer.alloc(MIB)), shipper.store('shop', Buffer.alloc(MIB))];
+  await t.rejects(shipper.store('shop', Buffer.alloc(MIB)), { code: 'overloaded' });
+  const others = [shipper.store('shop', Buffer.alloc(1000)), shipper.store('other', Buffer.alloc(MIB))];
+  await store.end();
+  await store.end();
+  await t.resolves(Promise.all([...two, ...others]), 'a small request and another project');
+});
+
 t.test('the time in which a request waits for others does not count', async (t) => {
   const clock = { ms: 0 };
   const store = new GatedStore();

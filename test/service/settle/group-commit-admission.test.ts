@@ -45,11 +45,27 @@ class Groups implements Ledger {
   }
 }
 
+function isAllowed(admit: () => void): boolean {
+  try {
+    admit();
+    return true;
+  } catch (error) {
+    requireOverloaded(error);
+    return false;
+  }
+}
+
+function requireOverloaded(error: unknown): void {
+  if (!(error instanceof Rejection) || error.code !== 'overloaded') throw error;
+}
+
 class Requests {
   ms = 0;
   readonly ledger: Groups;
   readonly commit: GroupCommit;
   readonly outcomes: Promise<unknown>[] = [];
+  /** Requests that were refused as `overloaded` after their pass. */
+  refused = 0;
   #count = 0;
   #settled = 0;
 
@@ -59,19 +75,23 @@ class Requests {
   }
 
   arrive(count: number, { project = 'demo', bytes = ROW_BYTES } = {}): void {
-    for (let index = 0; index < count; index++)
-      this.outcomes.push(this.#settle(project, bytes).finally(() => this.#settled++));
+    for (let index = 0; index < count; index++) {
+      const outcome = this.#settle(project, bytes).catch((error: unknown) => {
+        requireOverloaded(error);
+        this.refused++;
+      });
+      this.outcomes.push(outcome.finally(() => this.#settled++));
+    }
   }
 
   /** Whether a request of the project is admitted now. */
   isAdmitted(project = 'demo'): boolean {
-    try {
-      this.commit.admit(project);
-      return true;
-    } catch (error) {
-      if (error instanceof Rejection && error.code === 'overloaded') return false;
-      throw error;
-    }
+    return isAllowed(() => this.commit.admit(project));
+  }
+
+  /** Whether a body of the project is admitted now, after it was read. */
+  isBodyAdmitted(bytes: number, project = 'demo'): boolean {
+    return isAllowed(() => this.commit.admitBody(project, bytes));
   }
 
   /** Ends the oldest group after this time. */
@@ -202,10 +222,11 @@ t.test('heavy requests neither count nor measure the speed of groups', async (t)
   await requests.end(60_000);
   requests.arrive(16);
   await requests.end(160);
-  requests.arrive(20, { bytes: HEAVY_BYTES });
+  requests.arrive(2, { bytes: 10 * HEAVY_BYTES });
   requests.arrive(20);
   t.ok(requests.isAdmitted());
   await requests.endAll(16);
+  t.equal(requests.refused, 0);
 });
 
 for (const [name, bytes] of [
@@ -223,6 +244,41 @@ for (const [name, bytes] of [
     t.ok(requests.isAdmitted());
     await requests.endAll(160);
   });
+
+for (const [name, bytes] of [
+  ['large', 4_194_304],
+  ['heavy', HEAVY_BYTES],
+] as const)
+  t.test(
+    `${name} requests that would wait longer than three seconds are refused, with fewer than two none`,
+    async (t) => {
+      const requests = new Requests(2);
+      requests.arrive(1, { bytes });
+      await requests.end(800);
+      // Small groups in between are fast.
+      requests.arrive(16);
+      await requests.end(10);
+      requests.arrive(6, { bytes });
+      await requests.begun();
+      t.equal(requests.refused, 2, '4 × 800 ms wait');
+      t.notOk(requests.isBodyAdmitted(4_194_304), 'a body that is read meanwhile');
+      t.ok(requests.isBodyAdmitted(1_048_576), 'its rows may be few');
+      t.ok(requests.isAdmitted());
+      requests.arrive(1);
+      requests.arrive(1, { bytes, project: 'other' });
+      await requests.begun();
+      t.equal(requests.refused, 2, 'small requests and another project');
+      await requests.endAll(800);
+      t.ok(requests.isBodyAdmitted(4_194_304));
+
+      requests.arrive(1, { bytes });
+      await requests.end(60_000);
+      requests.arrive(3, { bytes });
+      await requests.begun();
+      t.equal(requests.refused, 3, 'two wait, however long each takes');
+      await requests.endAll(800);
+    },
+  );
 
 t.test('a deferred request counts once', async (t) => {
   const requests = new Requests();
