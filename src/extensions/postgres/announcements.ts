@@ -10,6 +10,8 @@ import { within } from './time-limit.ts';
 /** Keys, projects and environments; prices. */
 export type Channel = 'sluice_keys' | 'sluice_prices';
 const CHANNELS: readonly Channel[] = ['sluice_keys', 'sluice_prices'];
+/** A connection takes several round trips, and a busy server is slow to accept it. A shorter limit may never be met. */
+const CONNECT_TIMEOUT_MS = 5000;
 const LISTEN = CHANNELS.map((channel) => `LISTEN ${channel}`).join(';');
 
 export class Announcements {
@@ -36,10 +38,10 @@ export class Announcements {
 
   /**
    * Runs a query on the listening connection, which it opens first if necessary. Rejects when the database cannot be
-   * reached or does not answer in time; the connection is destroyed then. One query at a time.
+   * reached or does not answer the query in time; the connection is destroyed then. One query at a time.
    */
   async ask(text: string, timeoutMs: number): Promise<Readonly<Record<string, unknown>> | undefined> {
-    const client = this.#client ?? (await this.#listen(timeoutMs));
+    const client = this.#client ?? (await this.#listen());
     try {
       const { rows } = await within(timeoutMs, client.query<Record<string, unknown>>(text));
       return rows[0];
@@ -57,11 +59,11 @@ export class Announcements {
     if (client !== null) await endConnection(client);
   }
 
-  async #listen(timeoutMs: number): Promise<pg.Client> {
+  async #listen(): Promise<pg.Client> {
     const client = await this.#database.connect({
-      connectTimeoutMs: timeoutMs,
+      connectTimeoutMs: CONNECT_TIMEOUT_MS,
       ready: (listener) => listener.query(LISTEN),
-      readyTimeoutMs: timeoutMs,
+      readyTimeoutMs: CONNECT_TIMEOUT_MS,
     });
     if (this.#stopped) {
       await endConnection(client);

@@ -152,7 +152,6 @@ export class DatabaseWatch {
 
   async #tryToWrite(): Promise<void> {
     const client = await this.#database.connect({
-      connectTimeoutMs: ANSWER_TIMEOUT_MS,
       statementTimeoutMs: TRIAL_TIMEOUT_MS,
       readyTimeoutMs: TRIAL_TIMEOUT_MS,
       ready: async (session) => {

@@ -3,12 +3,15 @@ import { createServer, type Socket } from 'node:net';
 import pg from 'pg';
 import t, { type Test } from 'tap';
 import type { Logger } from '../../../src/component/logger.ts';
-import type { Announcements } from '../../../src/extensions/postgres/announcements.ts';
+import { Announcements } from '../../../src/extensions/postgres/announcements.ts';
 import { endConnection } from '../../../src/extensions/postgres/connection-end.ts';
-import type { Database } from '../../../src/extensions/postgres/database.ts';
+import { Database } from '../../../src/extensions/postgres/database.ts';
 import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
 import { DatabaseWatch } from '../../../src/extensions/postgres/watch.ts';
+import { FaultProxy } from '../../campaigns/crash/proxy/fault-proxy.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
+import { createDatabase } from '../../support/postgres.ts';
+import { SERVED } from '../../support/postgres-daemon.ts';
 
 const QUIET = { debug: ignore, info: ignore, warn: ignore, error: ignore } as unknown as Logger;
 function ignore(): void {}
@@ -74,6 +77,30 @@ t.test('an observed reason needs no hold once it has ended', async (t) => {
   t.ok(await until(() => watch.unavailable));
   state.writable = true;
   t.ok(await until(() => watch.healthy), 'the clock did not advance');
+});
+
+t.test('a database is available that takes seconds to accept a connection', async (t) => {
+  const { address } = await createDatabase(t, SERVED);
+  const proxy = await FaultProxy.start(address);
+  const database = new Database().use({ ...address, host: '127.0.0.1', port: proxy.port });
+  const line = new Announcements(database);
+  const warnings: string[] = [];
+  const logger = { ...QUIET, warn: (_: object, message: string) => void warnings.push(message) };
+  const watch = new DatabaseWatch(database, line, logger);
+  t.teardown(async () => {
+    watch.stop();
+    await line.stop();
+    await proxy.stop();
+  });
+  await watch.start();
+  for (const connection of [2, 3]) proxy.arm({ side: 'backend', connection, fault: { kind: 'delay', ms: 2500 } });
+  const listening = new Promise<void>((resolve) => line.on('sluice_keys', resolve));
+  proxy.cutAll();
+  await listening;
+  t.same(warnings, [], 'the listening connection');
+  watch.commitFailed();
+  t.ok(await until(() => watch.healthy));
+  t.same(warnings, [], 'the trial');
 });
 
 t.test('ends a connection whose server has stopped answering', async (t) => {
