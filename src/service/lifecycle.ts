@@ -63,9 +63,11 @@ export class Lifecycle {
 
   /**
    * Replaces the running parts; parts that are in both keep running. Rejects with the error of a new part that could
-   * not start; then nothing has changed. Old parts that have not stopped when `deadline` aborts are abandoned.
+   * not start; then nothing has changed. Rejects with `Interrupted` after a stop, which may have been requested while
+   * the replacement was prepared. Old parts that have not stopped when `deadline` aborts are abandoned.
    */
   replace(replacement: Replacement, deadline: AbortSignal): Promise<void> {
+    if (this.#stopping !== null) return Promise.reject(new Interrupted());
     if (this.#state !== 'running')
       return Promise.reject(new Error(`nothing to replace: the service is ${this.#state}`));
     const replacing = this.#replaceWith(replacement, deadline);

@@ -103,6 +103,18 @@ t.test('a stop during the start waits for the starting part, then stops all star
   t.equal(lifecycle.state, 'stopped');
 });
 
+t.test('a replacement that begins during a stop is interrupted, which is no mistake of the operator', async (t) => {
+  const { logger, part } = scene();
+  const done = async (): Promise<void> => undefined;
+  const replacement = { parts: [], ready: done, takeOver: () => undefined, idle: done };
+  const replace = (): Promise<void> => lifecycle.replace(replacement, never);
+  const stop = async (): Promise<void> => void (await t.rejects(replace(), new Interrupted()));
+  const lifecycle = new Lifecycle([part('a', { stop })], logger);
+  await lifecycle.start();
+  await lifecycle.stop(never);
+  await t.rejects(replace(), new Interrupted());
+});
+
 t.test('parts without start and stop are skipped', async (t) => {
   const { logger } = scene();
   const lifecycle = new Lifecycle([{ name: 'plain', component: {} }], logger);
