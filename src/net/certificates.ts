@@ -2,7 +2,7 @@
  * Reads and checks the files of TLS when the configuration is read, so that every fault is reported before a client
  * connects.
  */
-import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { constants, createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { CIPHER_SUITES, type TlsOptions, type TlsVersion } from './tls-options.ts';
@@ -15,6 +15,7 @@ export interface TlsMaterial {
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3';
   readonly maxVersion?: 'TLSv1.2' | 'TLSv1.3';
   readonly ciphers?: string;
+  readonly secureOptions: number;
 }
 
 export interface TlsFault {
@@ -87,6 +88,8 @@ class CertificateReader {
       key,
       ...(ca === undefined ? {} : { ca }),
       minVersion: VERSIONS[least],
+      // The client of a second handshake in a connection takes the server a signature, and no client needs one.
+      secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
       ...(most === undefined ? {} : { maxVersion: VERSIONS[most] }),
       ...(suites.length === 0
         ? {}

@@ -6,6 +6,7 @@
  */
 import type { Socket } from 'node:net';
 import { ClientHello } from './client-hello.ts';
+import { HandshakeTurns } from './handshake-turns.ts';
 
 /** Handshakes that begin in one iteration. */
 const MOST_BEGUN = 4;
@@ -22,10 +23,7 @@ type Queue = Map<Socket, () => void>;
 export interface HandshakeLimits {
   /** A connection whose handshake has not ended after this time is closed. */
   readonly durationMs: number;
-  /**
-   * Handshakes that have begun and not ended, of which the client has to send more. All these clients may do so at
-   * once, and the server's answer can take another signature. With a low limit, clients that stay silent delay others.
-   */
+  /** Handshakes that have begun and not ended. With a low limit, clients that stay silent delay others. */
   readonly unfinished: number;
 }
 
@@ -37,6 +35,7 @@ export class HandshakePacing {
   readonly #waiting = new Map<string, Queue>();
   /** The handshakes that have begun, with the time. The oldest is first. */
   readonly #unfinished = new Map<Socket, number>();
+  readonly #turns = new HandshakeTurns();
   /** The start of the window, and the time that handshakes have taken in it. */
   #windowMs = 0;
   #spentMs = 0;
@@ -72,6 +71,7 @@ export class HandshakePacing {
   end(connection: Socket): void {
     clearTimeout(this.#timers.get(connection));
     this.#timers.delete(connection);
+    this.#turns.delete(connection);
     if (this.#unfinished.delete(connection)) this.#beginSome();
   }
 
@@ -126,6 +126,7 @@ export class HandshakePacing {
     // Its event `close` comes later.
     if (connection.destroyed) return;
     this.#unfinished.set(connection, now);
+    this.#turns.add(connection);
     begin();
   }
 

@@ -21,8 +21,8 @@ export interface Protocol {
   readonly name: 'http/1.1' | 'h2';
   /** Gets failed handshakes, for example of clients that speak another protocol. */
   failed(error: NodeJS.ErrnoException, peer: string | null): void;
-  /** `accepted` is the connection under it; null when it is not known, as with a Unix domain socket. */
-  secured(connection: TLSSocket, accepted: Socket | null): void;
+  /** `accepted` is the connection under it. */
+  secured(connection: TLSSocket, accepted: Socket): void;
 }
 
 export class TlsTerminator {
@@ -32,8 +32,8 @@ export class TlsTerminator {
   #server: Server | null = null;
   #material: TlsMaterial | null = null;
   #timer: NodeJS.Timeout | null = null;
-  /** Connections before the end of their handshake, by the address of the client. */
-  readonly #handshaking = new Map<string, Socket>();
+  /** Connections before the end of their handshake. */
+  readonly #handshaking = new Set<Socket>();
   /** Connections after their handshake. */
   readonly #secured = new Set<TLSSocket>();
   #cutsUnused = false;
@@ -67,17 +67,8 @@ export class TlsTerminator {
       connection.destroy();
       return;
     }
-    const peer = peerOf(connection);
-    if (peer === null) {
-      // The clients of a Unix domain socket are on this machine. Nothing says which connection has been secured.
-      server.emit('connection', connection);
-      return;
-    }
-    this.#handshaking.set(peer, connection);
-    connection.once('close', () => {
-      // A later connection may come from the same port.
-      if (this.#handshaking.get(peer) === connection) this.#handshaking.delete(peer);
-    });
+    this.#handshaking.add(connection);
+    connection.once('close', () => this.#handshaking.delete(connection));
     this.#pacing.add(connection, () => server.emit('connection', connection));
   }
 
@@ -89,7 +80,7 @@ export class TlsTerminator {
   /** Cuts connections before the end of their handshake, now and later, and those of which no byte was passed on. */
   cutUnused(): void {
     this.#cutsUnused = true;
-    for (const connection of this.#handshaking.values()) connection.destroy();
+    for (const connection of this.#handshaking) connection.destroy();
     for (const connection of this.#secured) if (connection.bytesRead === 0) connection.destroy();
   }
 
@@ -105,18 +96,12 @@ export class TlsTerminator {
     server.on('secureConnection', (connection) => {
       // As for accepted connections: a protocol may drop its own listener before the end.
       connection.on('error', () => undefined);
-      const peer = peerOf(connection);
-      const accepted = peer === null ? undefined : this.#handshaking.get(peer);
-      if (peer !== null) this.#handshaking.delete(peer);
-      if (accepted !== undefined) this.#pacing.end(accepted);
-      // With a Unix domain socket it is not known which connections were in their handshake.
-      if (this.#cutsUnused) {
-        connection.destroy();
-        return;
-      }
+      const accepted = acceptedUnder(connection);
+      this.#handshaking.delete(accepted);
+      this.#pacing.end(accepted);
       this.#secured.add(connection);
       connection.once('close', () => this.#secured.delete(connection));
-      this.#protocol.secured(connection, accepted ?? null);
+      this.#protocol.secured(connection, accepted);
     });
     server.on('tlsClientError', (error, connection) => {
       this.#host.logger.debug({ error }, 'a TLS handshake with a client failed');
@@ -148,10 +133,9 @@ export class TlsTerminator {
   }
 }
 
-/** Null for a Unix domain socket and for a closed connection. */
-function peerOf({ remoteAddress, remotePort }: Socket): string | null {
-  return remoteAddress === undefined || remotePort === undefined ? null : `${remoteAddress} ${remotePort}`;
-}
+/** The types of Node do not have this property. */
+const acceptedUnder = (connection: TLSSocket): Socket =>
+  (connection as TLSSocket & { readonly _parent: Socket })._parent;
 
 const isSame = (one: TlsMaterial, other: TlsMaterial | null): boolean =>
   other !== null &&

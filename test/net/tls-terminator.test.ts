@@ -4,7 +4,7 @@ import { createServer as createHttpServer } from 'node:http';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { Duplex } from 'node:stream';
-import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import t, { type Test } from 'tap';
 import type { Host } from '../../src/component/component.ts';
 import { HttpConnections } from '../../src/net/http-connections.ts';
@@ -13,6 +13,8 @@ import { pem, TLS_FOLDER } from '../support/certificates.ts';
 import { openFolder } from '../support/executable.ts';
 import { until } from '../support/worker-scene.ts';
 
+/** Handshakes that begin in an iteration of the event loop. */
+const MOST_BEGUN = 4;
 const NEVER = new AbortController().signal;
 const NOTHING = (): void => undefined;
 
@@ -20,6 +22,8 @@ interface Scene {
   readonly connections: HttpConnections;
   readonly accepted: readonly Socket[];
   readonly secured: readonly TLSSocket[];
+  /** What the protocol got as the accepted connection of each of them. */
+  readonly under: readonly Socket[];
   /** Where a client connects. */
   readonly at: { readonly port: number; readonly host: string } | { readonly path: string };
 }
@@ -28,14 +32,16 @@ interface Scene {
 async function startScene(t: Test, path?: string): Promise<Scene> {
   const accepted: Socket[] = [];
   const secured: TLSSocket[] = [];
+  const under: Socket[] = [];
   const logger = { debug: NOTHING, info: NOTHING, warn: NOTHING, error: NOTHING };
   const host = { resolvePath: (path: string) => path, logger, now: () => Date.now() } as unknown as Host;
   const server = createHttpServer(NOTHING);
   const protocol: Protocol = {
     name: 'http/1.1',
     failed: NOTHING,
-    secured: (connection) => {
+    secured: (connection, raw) => {
       secured.push(connection);
+      under.push(raw);
       server.emit('connection', connection);
     },
   };
@@ -54,13 +60,13 @@ async function startScene(t: Test, path?: string): Promise<Scene> {
     listening.close();
     await connections.cut();
   });
-  if (path !== undefined) return { connections, accepted, secured, at: { path } };
+  if (path !== undefined) return { connections, accepted, secured, under, at: { path } };
   const { port } = listening.address() as { port: number };
-  return { connections, accepted, secured, at: { port, host: '127.0.0.1' } };
+  return { connections, accepted, secured, under, at: { port, host: '127.0.0.1' } };
 }
 
-function open(t: Test, { at }: Scene): TLSSocket {
-  const client = connectTls({ ...at, ca: pem('ca'), servername: 'localhost' });
+function open(t: Test, { at }: Scene, options: ConnectionOptions = {}): TLSSocket {
+  const client = connectTls({ ...at, ca: pem('ca'), servername: 'localhost', ...options });
   client.on('error', NOTHING);
   t.teardown(() => void client.destroy());
   return client;
@@ -78,9 +84,9 @@ t.test('a handshake that has begun does not hold the stop until its deadline', a
 });
 
 t.test('a connection whose handshake ends after the stop has begun is cut', async (t) => {
-  // Of a Unix domain socket it is not known which connections are in their handshake.
   const scene = await startScene(t, join(openFolder(t), 's'));
   const stream = connect(scene.at as { path: string });
+  stream.on('error', NOTHING);
   // The rest of the handshake is held back until the stop has begun.
   const held: (() => void)[] = [];
   const write = (bytes: Buffer, _encoding: string, done: () => void): void => {
@@ -123,4 +129,44 @@ t.test('a connection with a request stays until its answer', async (t) => {
   deadline.abort();
   await stopped;
   t.ok(scene.accepted[0]?.destroyed);
+});
+
+t.test('the accepted connection is known, over TCP and over a Unix domain socket', async (t) => {
+  for (const path of [undefined, join(openFolder(t), 's')]) {
+    const scene = await startScene(t, path);
+    const client = open(t, scene);
+    await once(client, 'secureConnect');
+    await until(() => scene.secured.length > 0);
+    t.equal(scene.under[0], scene.accepted[0]);
+  }
+});
+
+t.test('over a Unix domain socket too, few handshakes begin in an iteration of the event loop', async (t) => {
+  const MANY = 40;
+  const scene = await startScene(t, join(openFolder(t), 's'));
+  const clients = Array.from({ length: MANY }, () => connect(scene.at as { path: string }));
+  t.teardown(() => {
+    for (const client of clients) client.destroy();
+  });
+  await until(() => scene.accepted.length === MANY);
+  // The TLS server answers in the iteration in which it reads.
+  const counts: number[] = [];
+  const count = (): number => scene.accepted.filter(({ bytesWritten }) => bytesWritten > 0).length;
+  const watch = (before: number): void => {
+    counts.push(count() - before);
+    if (count() < MANY) setImmediate(watch, count());
+  };
+  setImmediate(watch, 0);
+  for (const client of clients)
+    connectTls({ socket: client, ca: pem('ca'), servername: 'localhost' }).on('error', NOTHING);
+  await until(() => count() === MANY);
+  t.ok(Math.max(...counts) <= MOST_BEGUN, `${counts}`);
+});
+
+t.test('a client cannot begin a second handshake in a connection', async (t) => {
+  const scene = await startScene(t);
+  const client = open(t, scene, { maxVersion: 'TLSv1.2' });
+  await once(client, 'secureConnect');
+  const [error] = await Promise.all([once(client, 'error'), client.renegotiate({}, NOTHING)]);
+  t.match(String(error), /no renegotiation/);
 });

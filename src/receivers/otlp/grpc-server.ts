@@ -37,7 +37,7 @@ interface Beginning {
   /** Without TLS. */
   readonly connection: Socket;
   /** As the listener accepted it. */
-  readonly accepted: Socket | null;
+  readonly accepted: Socket;
 }
 
 export class GrpcServer implements Component, ConnectionHandler {
@@ -65,7 +65,7 @@ export class GrpcServer implements Component, ConnectionHandler {
     this.#connections = new OpenConnections(connectionLimit(options, host));
     this.#foreign = new ForeignClients(host.logger);
     this.#server = this.#createServer();
-    const secured = (connection: Socket, accepted: Socket | null): void => this.#starts.add({ connection, accepted });
+    const secured = (connection: Socket, accepted: Socket): void => this.#starts.add({ connection, accepted });
     const failed: Protocol['failed'] = (error, peer) => this.#foreign.reportTlsError(error, 'h2', peer);
     const protocol = { name: 'h2', failed, secured } as const;
     this.#terminator = options.tls === undefined ? null : new TlsTerminator(options.tls, host, protocol);

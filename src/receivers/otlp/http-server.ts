@@ -47,11 +47,9 @@ export class HttpServer implements Component, ConnectionHandler {
       isAmbiguous,
       refuseTunnel: (connection) => this.#malformed.refuseTunnel(connection),
     });
-    const secured = (connection: Socket, accepted: Socket | null = connection): void => {
+    const secured = (connection: Socket, accepted: Socket = connection): void => {
       server.emit('connection', connection);
-      this.#pacing.adopt(connection, (use, project) => {
-        if (accepted !== null) connections.mark(accepted, use, project);
-      });
+      this.#pacing.adopt(connection, (use, project) => connections.mark(accepted, use, project));
     };
     this.#terminator =
       options.tls === undefined
