@@ -7,14 +7,14 @@ export type ContentEncoding = 'identity' | 'gzip';
 /** The limit of a header value in a diagnostic detail. */
 const MAX_DETAIL = 100;
 
+/** White space is that of HTTP: `trim` removes other characters too, which a proxy may read as a part of the name. */
+const MEDIA_TYPE = /^application\/(x-protobuf|json)[ \t]*(?:;|$)/iu;
+
 /** The body's encoding, or null when the header names neither of the two media types. Parameters are ignored. */
-export function encodingOf(contentType: string | undefined): Encoding | null {
-  if (contentType === undefined) return null;
-  const end = contentType.indexOf(';');
-  const mediaType = (end < 0 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
-  if (mediaType === 'application/x-protobuf') return 'protobuf';
-  if (mediaType === 'application/json') return 'json';
-  return null;
+export function encodingOf(contentType = ''): Encoding | null {
+  const [, subtype] = MEDIA_TYPE.exec(contentType) ?? [];
+  if (subtype === undefined) return null;
+  return subtype.toLowerCase() === 'json' ? 'json' : 'protobuf';
 }
 
 /** Throws `unsupported_media_type`. */
@@ -30,7 +30,7 @@ export function requireEncoding(contentType: string | undefined): Encoding {
  * `unsupported_encoding`.
  */
 export function requireContentEncoding(header: string | undefined): ContentEncoding {
-  const value = (header ?? '').trim().toLowerCase();
+  const value = (header ?? '').toLowerCase();
   if (value === '' || value === 'identity') return 'identity';
   if (value === 'gzip') return 'gzip';
   throw new Rejection('unsupported_encoding', { received: value.slice(0, MAX_DETAIL) });

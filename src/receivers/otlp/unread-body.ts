@@ -10,8 +10,9 @@ const SHORT_BYTES = 256 * 1024;
 /** The time limit to discard a body. */
 const LINGER_MS = 500;
 
-export function isExpectingContinue(request: IncomingMessage): boolean {
-  return request.headers.expect?.toLowerCase() === '100-continue';
+/** A client of HTTP/1.0 would read 100 as the answer (RFC 9110, section 10.1.1). */
+export function isExpectingContinue({ headers, httpVersion }: IncomingMessage): boolean {
+  return headers.expect?.toLowerCase() === '100-continue' && httpVersion !== '1.0';
 }
 
 export function hasBody(request: IncomingMessage): boolean {

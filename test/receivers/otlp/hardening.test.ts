@@ -55,6 +55,10 @@ t.test('Expect: 100-continue is answered with 100 only when the body will be rea
     );
   });
   t.match(refused, /^HTTP\/1\.1 401 /);
+  const old = await converse(daemon.port, (socket) => {
+    socket.write(`${HEAD.replace('1.1', '1.0')}Expect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+  });
+  t.match(old, /^HTTP\/1\.1 200 /, 'not to a client of HTTP/1.0');
 });
 
 t.test('a body that ends early stores nothing, and the daemon continues', async (t) => {
