@@ -7,6 +7,9 @@ import type { Socket } from 'node:net';
 import { HttpConnections } from './http-connections.ts';
 import { RequestPacing } from './request-pacing.ts';
 
+/** A further connection replaces the oldest, so that clients that stay connected do not shut out a probe. */
+const MOST_CONNECTIONS = 100;
+
 /** The result takes the connections of a listener. */
 export function servePaced(options: ServerOptions, serve: RequestListener): HttpConnections {
   const server = createServer(options);
@@ -18,5 +21,5 @@ export function servePaced(options: ServerOptions, serve: RequestListener): Http
     server.emit('connection', connection);
     pacing.adopt(connection);
   };
-  return new HttpConnections(server, { accept });
+  return new HttpConnections(server, { accept }, MOST_CONNECTIONS);
 }

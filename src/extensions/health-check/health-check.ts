@@ -18,7 +18,6 @@ export interface HealthCheckOptions {
 /** A probe is one line and a few headers, so a slow client is not a probe. */
 const REQUEST_TIMEOUT_MS = 5_000;
 const MAX_HEADER_BYTES = 8 * 1024;
-const MAX_CONNECTIONS = 100;
 
 export const healthCheck = defineExtension<HealthCheckOptions>({
   type: 'health_check',
@@ -64,7 +63,7 @@ class HealthCheck implements Extension {
     const limits = { requestTimeout: REQUEST_TIMEOUT_MS, maxHeaderSize: MAX_HEADER_BYTES };
     this.#connections = servePaced(limits, (request, response) => this.#answer(request, response));
     const option = `extensions.${this.#host.id}.endpoint`;
-    const request = { endpoint: this.#options.endpoint, option, maxConnections: MAX_CONNECTIONS };
+    const request = { endpoint: this.#options.endpoint, option };
     this.#listener = await this.#host.listeners.listen(request, this.#connections);
     this.#host.logger.info({ endpoint: this.#listener.address }, 'answering readiness checks');
   }

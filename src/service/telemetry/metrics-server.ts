@@ -11,10 +11,9 @@ export interface MetricsSource {
   print(): string | Promise<string>;
 }
 
-/** Limits for scrapers, which send short requests on few connections. */
+/** Limits for scrapers, which send short requests. */
 const REQUEST_TIMEOUT_MS = 5_000;
 const MAX_HEADER_BYTES = 8 * 1024;
-const MAX_CONNECTIONS = 100;
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 export class MetricsServer implements Component {
@@ -38,7 +37,7 @@ export class MetricsServer implements Component {
 
   async start(): Promise<void> {
     const option = 'service.telemetry.metrics.endpoint';
-    const request = { endpoint: this.endpoint, option, maxConnections: MAX_CONNECTIONS };
+    const request = { endpoint: this.endpoint, option };
     this.#listener = await this.#listeners.listen(request, this.#connections);
   }
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import t from 'tap';
 import { Capabilities } from '../../../src/component/capabilities/capability.ts';
 import type { Host } from '../../../src/component/component.ts';
@@ -69,6 +69,22 @@ t.test('another path can be chosen, and an unknown state is not ready', async (t
   await extension.start?.();
   t.teardown(() => extension.stop?.(never));
   t.equal((await fetch(`http://[::1]:${ports[0]}/readyz`)).status, 503);
+});
+
+t.test('clients that stay connected do not shut out a probe', async (t) => {
+  const { host, ports } = scene([]);
+  const extension = healthCheck.create({ endpoint: '127.0.0.1:0', path: '/' }, host);
+  await extension.start?.();
+  const silent = Array.from({ length: 150 }, () =>
+    connect(ports[0] as number, '127.0.0.1').on('error', () => undefined),
+  );
+  t.teardown(() => {
+    for (const socket of silent) socket.destroy();
+    return extension.stop?.(never);
+  });
+  await Promise.all(silent.map((socket) => once(socket, 'connect')));
+  const answer = await fetch(`http://127.0.0.1:${ports[0]}`).catch(() => null);
+  t.equal(answer?.status, 200);
 });
 
 t.test('a used address is an error of the configuration, and stopping still works', async (t) => {
