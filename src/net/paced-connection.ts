@@ -107,6 +107,11 @@ export class PacedConnection {
     return this.#socket.destroyed;
   }
 
+  /** Nothing was read or written for a while. The client waits for an answer unless it has unread ones. */
+  closeUnlessWorking(): void {
+    if (this.#due === 0 || this.#socket.writableLength > 0) this.#socket.destroy();
+  }
+
   /** Continues to read the socket. */
   continueReading(): void {
     this.#waits = false;

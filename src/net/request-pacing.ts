@@ -14,6 +14,9 @@ const TURN_MS = 10;
 /** The number of connections waiting with bytes of one kind that continue in one iteration. */
 const MOST_RESUMED = 64;
 
+/** The connection of a client that reads nothing of its answers for this time, or for twice as long, is cut. */
+const UNREAD_MS = 30_000;
+
 /** Connections whose last requests stored nothing: the pieces of all of them in a tick. */
 const UNSTORED_PIECES = 16;
 const UNSTORED_TICK_MS = 10;
@@ -133,6 +136,9 @@ export class RequestPacing implements Pacing {
 
   constructor(server: Server, rules = PLAIN_RULES) {
     this.#rules = rules;
+    server.timeout = UNREAD_MS;
+    // With a listener, node:http does not close idle connections itself.
+    server.on('timeout', (socket) => this.of(socket).closeUnlessWorking());
     server.on('connect', (_request, connection) => {
       // node:http has freed the parser, and another connection may get it: nothing more may be parsed.
       this.of(connection as Socket).close();

@@ -1,7 +1,7 @@
 /** Connections whose requests store nothing are read at a limited rate, and others are not. */
-import { EventEmitter } from 'node:events';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import { EventEmitter, once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import t from 'tap';
 import { type Bytes, PacedConnection } from '../../src/net/paced-connection.ts';
@@ -15,6 +15,8 @@ const MOST_UNSTORED = 16;
 const TICK_MS = 10;
 const TICK_PIECES = 16;
 const TICK_BYTES = TICK_PIECES * 256;
+/** More than the buffers of both sockets hold. */
+const LARGE_BYTES = 32 * 1024 * 1024;
 
 /** A connection with one request in each chunk, and the kinds of the bytes that were read. */
 function openConnection() {
@@ -103,3 +105,38 @@ t.test('a refusal between stored requests does not limit the connection', async 
     text.map((_, index) => (index % 2 === 0 ? '400' : '200')),
   );
 });
+
+t.test(
+  'a client that reads nothing of its answers is cut, an idle one too, and one that waits for its answer is not',
+  async (t) => {
+    const server = createServer((request, response) => {
+      pacing.begin(request, response);
+      if (request.url !== '/none') response.end(request.url === '/large' ? Buffer.alloc(LARGE_BYTES) : '');
+    });
+    const pacing = new RequestPacing(server);
+    server.timeout = 20;
+    server.keepAliveTimeout = 20;
+    const accepted: Socket[] = [];
+    server.on('connection', (connection) => {
+      accepted.push(connection);
+      pacing.adopt(connection);
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const ask = async (path: string): Promise<Socket> => {
+      const client = connect(port, '127.0.0.1').on('error', () => undefined);
+      t.teardown(() => void client.destroy());
+      client.pause().write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      await until(() => accepted.length > 0);
+      return accepted.pop() as Socket;
+    };
+    t.teardown(() => void server.close());
+    const waiting = await ask('/none');
+    await once(waiting, 'timeout');
+    const unread = await ask('/large');
+    await until(() => unread.destroyed);
+    const idle = await ask('/small');
+    await until(() => idle.destroyed);
+    t.notOk(waiting.destroyed);
+  },
+);
