@@ -9,15 +9,20 @@ export const CODEX: Dialect = {
   markers: ['codex.*'],
   services: ['codex_cli_rs', 'codex*'],
   logsRepeatSpans: true,
+  // There is a span for each event of a stream; the last one has the usage.
+  callsHaveUsage: true,
   fields: {
     request_model: [{ attribute: 'slug', only: ['codex'], on: 'log' }],
     input_tokens: [
       { attribute: 'input_token_count', only: ['codex', 'gemini-cli', 'qwen-code'], on: 'log' },
       { attribute: `${TURN}.input_tokens`, aggregate: true },
+      // The model and so the cost are on the turn only, which counts where nothing below it has usage of its own.
+      { attribute: 'gen_ai.usage.input_tokens', only: ['codex'], on: 'span', aggregate: true },
     ],
     output_tokens: [
       { attribute: 'output_token_count', only: ['codex', 'gemini-cli', 'qwen-code'], on: 'log' },
       { attribute: `${TURN}.output_tokens`, aggregate: true },
+      { attribute: 'gen_ai.usage.output_tokens', only: ['codex'], on: 'span', aggregate: true },
     ],
     total_tokens: [
       { attribute: 'tool_token_count', only: ['codex'], on: 'log' },

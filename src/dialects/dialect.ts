@@ -150,7 +150,12 @@ export interface Dialect {
   readonly callId?: string;
   /** Every call that a log record reports is on a span too, where there are spans. `counted_usage` knows it. */
   readonly logsRepeatSpans?: boolean;
-  /** A model call without usage is only the outer span of one. */
+  /**
+   * Log records report the usage of every call, and spans only a part of it. Both have no common id, so the usage of
+   * spans does not count.
+   */
+  readonly usageOnLogs?: boolean;
+  /** A span of a model call without usage is only a span beside that of the call. */
   readonly callsHaveUsage?: boolean;
   /** Operations whose span name is the name of the tool or agent. */
   readonly namedBySpan?: readonly Operation[];

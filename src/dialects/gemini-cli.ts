@@ -7,7 +7,12 @@ export const GEMINI_CLI: Dialect = {
   markers: ['gemini_cli.*'],
   services: ['gemini-cli'],
   logsRepeatSpans: true,
+  usageOnLogs: true,
   fields: {
+    // The record `gen_ai.client.inference.operation.details` repeats `gemini_cli.api_response` without thoughts and
+    // cached tokens.
+    input_tokens: [{ attribute: 'gen_ai.usage.input_tokens', only: ['gemini-cli'], aggregate: true }],
+    output_tokens: [{ attribute: 'gen_ai.usage.output_tokens', only: ['gemini-cli'], aggregate: true }],
     total_tokens: [{ attribute: 'total_token_count', only: ['gemini-cli', 'qwen-code'], on: 'log' }],
     cache_read_tokens: [{ attribute: 'cached_content_token_count', only: ['gemini-cli', 'qwen-code'], on: 'log' }],
     reasoning_tokens: [{ attribute: 'thoughts_token_count', only: ['gemini-cli', 'qwen-code'], on: 'log' }],
@@ -26,7 +31,16 @@ export const GEMINI_CLI: Dialect = {
   },
   cachedTokens: [{ cached: 'inside' }],
   reasoningOutside: true,
-  content: [{ only: ['gemini-cli', 'qwen-code'], attributes: ['prompt'] }],
+  content: [
+    { only: ['gemini-cli', 'qwen-code'], attributes: ['prompt', 'hook_input', 'hook_output', 'stdout', 'stderr'] },
+    // What it sends only with `logPrompts`: of tools, of the router of models, and of the check of tool calls.
+    {
+      only: ['gemini-cli'],
+      attributes: ['metadata', 'reasoning', 'user_prompt', 'policy', 'tool_call', 'verdict_rationale'],
+    },
+    // The answer of a subagent.
+    { only: ['qwen-code'], attributes: ['result'] },
+  ],
   sources: ['google-gemini/gemini-cli: packages/core/src/telemetry'],
 };
 
@@ -36,6 +50,7 @@ export const QWEN_CODE: Dialect = {
   markers: ['qwen-code.*'],
   services: ['qwen-code'],
   logsRepeatSpans: true,
+  fields: { response_id: [{ attribute: 'response_id', only: ['qwen-code'], on: 'log' }] },
   events: {
     'qwen-code.api_response': 'generate_content',
     'qwen-code.api_error': 'generate_content',

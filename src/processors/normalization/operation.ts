@@ -25,7 +25,7 @@ export function findOperation(view: RecordView, name: string | null): number {
   const names = view.place === PLACE_BITS.log ? lookups.events[dialect] : lookups.spanNames[dialect];
   const named = name === null ? undefined : names?.find(name);
   if (named !== undefined) {
-    view.setOperation(named);
+    view.setOperation(isFrame(view, named) ? FRAME_OPERATION : named);
     return -1;
   }
   let ownWord = -1;
@@ -75,10 +75,11 @@ function operationAt(view: RecordView, rule: Rule, row: number): number {
   return reader.at(row).kind === KIND_TEXT ? lookups.operationOfString(rule, reader.text(row) ?? '') : 0;
 }
 
-/** The outer of two spans for one model call: the usage is on the inner one. */
-function isFrame({ fields, lookups, dialect }: RecordView, operation: number): boolean {
+/** A span beside that of the model call: the usage is on the other one. */
+function isFrame({ fields, lookups, dialect, place }: RecordView, operation: number): boolean {
   return (
     operation === MODEL_CALL_OPERATION &&
+    place === PLACE_BITS.span &&
     lookups.dialects[dialect]?.callsHaveUsage === true &&
     fields.countOf(INPUT_TOKENS) === 0 &&
     fields.countOf(OUTPUT_TOKENS) === 0

@@ -7,7 +7,7 @@ import { SERVICE_TIER_WORDS } from '../../dialects/service-tiers.ts';
 import { SERVICE_TIERS, USAGE_SCOPES } from '../../pdata/columns.ts';
 import { readBuckets } from './buckets.ts';
 import type { RecordView } from './record-view.ts';
-import { fieldNumber, isRollup, operationNumber } from './rules.ts';
+import { fieldNumber, isRollup, operationNumber, PLACE_BITS } from './rules.ts';
 import { type SenderAccounting, type SentUsage, unifyUsage } from './usage.ts';
 
 /** A document with disjoint buckets; it replaces every other count. */
@@ -146,7 +146,7 @@ export class TokenCounts implements SenderAccounting {
     derived.setNumber(layout.NUMBER_CACHE_WRITE_1H_TOKENS, usage.cacheWrite1h);
     derived.setNumber(layout.NUMBER_REASONING_TOKENS, usage.reasoning);
     derived.setNumber(layout.NUMBER_SERVICE_TIER, this.#serviceTier());
-    if (!Number.isNaN(usage.input) || !Number.isNaN(usage.output) || !Number.isNaN(usage.total)) {
+    if (this.#counts() && !(Number.isNaN(usage.input) && Number.isNaN(usage.output) && Number.isNaN(usage.total))) {
       derived.setByte(layout.DERIVED_USAGE_SCOPE, this.#aggregate || this.#repeats() ? SCOPE_ROLLUP : SCOPE_OWN);
     }
   }
@@ -165,6 +165,11 @@ export class TokenCounts implements SenderAccounting {
       if (tier !== undefined) return tier === 'standard' ? Number.NaN : SERVICE_TIERS.indexOf(tier);
     }
     return Number.NaN;
+  }
+
+  #counts(): boolean {
+    const { lookups, dialect, place } = this.#view;
+    return place !== PLACE_BITS.span || lookups.dialects[dialect]?.usageOnLogs !== true;
   }
 
   #repeats(): boolean {

@@ -252,9 +252,39 @@ const SHAPES: readonly DocumentedCase[] = [
     record: {
       resource: { 'service.name': 'qwen-code' },
       name: 'qwen-code.api_response',
-      attributes: { model: 'qwen3', input_token_count: 5n, output_token_count: 2n, thoughts_token_count: 1n },
+      attributes: {
+        ...{ model: 'qwen3', response_id: 'chatcmpl-1' },
+        ...{ input_token_count: 5n, output_token_count: 2n, thoughts_token_count: 1n },
+      },
     },
-    row: { operation: 'generate_content', input_tokens: 5, output_tokens: 3, dialect: 'qwen-code' },
+    row: {
+      operation: 'generate_content',
+      response_id: 'chatcmpl-1',
+      input_tokens: 5,
+      output_tokens: 3,
+      dialect: 'qwen-code',
+    },
+  },
+  {
+    what: 'the second record of a response of the Gemini command line, without thoughts',
+    signal: 'logs',
+    record: {
+      ...GEMINI,
+      name: 'gen_ai.client.inference.operation.details',
+      attributes: {
+        'gen_ai.operation.name': 'generate_content',
+        'gen_ai.request.model': 'gemini-2.5-flash',
+        'gen_ai.usage.input_tokens': 1303n,
+        'gen_ai.usage.output_tokens': 200n,
+      },
+    },
+    row: {
+      category: 'model_call',
+      input_tokens: 1303,
+      output_tokens: 200,
+      usage_scope: 'rollup',
+      dialect: 'gemini-cli',
+    },
   },
   {
     what: "Copilot's span",

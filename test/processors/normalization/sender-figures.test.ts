@@ -245,9 +245,27 @@ const OTHERS: readonly Shape[] = [
     row: TURN,
   },
   {
-    what: 'a call of Codex',
+    what: 'a call of Codex, which names no model, so that its turn has the cost',
     record: { scope: 'codex_exec', name: 'handle_responses', attributes: counts(14365n, 6n) },
-    row: { category: 'model_call', usage_scope: 'own', input_tokens: 14365, output_tokens: 6 },
+    row: { category: 'model_call', usage_scope: 'rollup', input_tokens: 14365, output_tokens: 6 },
+  },
+  {
+    what: 'an event of a stream of Codex, which is no call',
+    record: { scope: 'codex_exec', name: 'handle_responses', attributes: { from: 'output_item_added' } },
+    row: { category: 'workflow', usage_scope: null, input_tokens: null },
+  },
+  {
+    what: 'a call of the Gemini command line, whose log record has the thoughts and the cached tokens too',
+    record: {
+      scope: 'gemini-cli',
+      name: 'llm_call',
+      attributes: {
+        'gen_ai.operation.name': 'llm_call',
+        'gen_ai.request.model': 'gemini-2.5-flash',
+        ...counts(1303n, 200n),
+      },
+    },
+    row: { category: 'model_call', usage_scope: null, input_tokens: 1303, output_tokens: 200, dialect: 'gemini-cli' },
   },
   {
     what: 'the AI SDK with a count that is for embeddings only',

@@ -36,7 +36,16 @@ SELECT project, environment, trace_id, sluice.log_ns(time_unix_nano, observed_ti
     output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, input_cost, output_cost, cost_source, l.tableoid, l.ctid
   )::text AS standing,
   dialect
-FROM sluice.logs l WHERE usage_scope = 'own';
+FROM sluice.logs l WHERE usage_scope = 'own'
+  -- Codex writes the record of a streamed call outside of its trace. Then a trace of the conversation that begins in the hour before
+  -- tells whether spans report the calls too.
+  AND (trace_id IS NOT NULL OR conversation_id IS NULL OR dialect IS DISTINCT FROM 'codex' OR NOT EXISTS (
+    SELECT FROM sluice.spans c JOIN sluice.spans s ON s.project = c.project AND s.trace_id = c.trace_id
+    WHERE c.project = l.project AND left(c.conversation_id, 128) = left(l.conversation_id, 128) AND c.conversation_id = l.conversation_id
+      AND c.start_time_unix_nano BETWEEN sluice.log_ns(l.time_unix_nano, l.observed_time_unix_nano, l.received_at) - 3600000000000
+        AND sluice.log_ns(l.time_unix_nano, l.observed_time_unix_nano, l.received_at)
+      AND c.dialect = l.dialect AND s.dialect = l.dialect AND s.usage_scope IS NOT NULL
+      AND s.start_time_unix_nano BETWEEN c.start_time_unix_nano - 3600000000000 AND c.start_time_unix_nano + 3600000000000));
 
 -- Those that spans do not report too: by the response id, by the span that the record names, or because the sender reports
 -- every call on spans and does so in this trace.
