@@ -3,28 +3,53 @@ import type { Dialect } from './dialect.ts';
 
 export const LANGWATCH: Dialect = {
   id: 'langwatch',
+  namedBySpan: ['execute_tool', 'invoke_agent'],
   scopes: ['langwatch*'],
   markers: ['langwatch.*'],
   fields: {
     operation: ['langwatch.span.type'],
+    // The model is named `openai/gpt-4o-mini`.
+    provider: [{ attribute: 'gen_ai.request.model', only: ['langwatch'], before: '/' }],
     input_tokens: [
-      { attribute: 'langwatch.metrics', paths: ['value.promptTokens', 'value.prompt_tokens', 'promptTokens'] },
+      {
+        attribute: 'langwatch.metrics',
+        paths: ['value.promptTokens', 'value.prompt_tokens', 'promptTokens', 'prompt_tokens'],
+      },
     ],
     output_tokens: [
       {
         attribute: 'langwatch.metrics',
-        paths: ['value.completionTokens', 'value.completion_tokens', 'completionTokens'],
+        paths: ['value.completionTokens', 'value.completion_tokens', 'completionTokens', 'completion_tokens'],
       },
     ],
-    reasoning_tokens: [{ attribute: 'langwatch.metrics', paths: ['value.reasoningTokens', 'value.reasoning_tokens'] }],
+    reasoning_tokens: [
+      {
+        attribute: 'langwatch.metrics',
+        paths: ['value.reasoningTokens', 'value.reasoning_tokens', 'reasoningTokens', 'reasoning_tokens'],
+      },
+    ],
     cost_total: [{ attribute: 'langwatch.metrics', paths: ['value.cost', 'cost'] }, 'langwatch.span.cost'],
-    conversation_id: ['langwatch.thread.id', 'langwatch.thread_id'],
-    user_id: ['langwatch.user.id', 'langwatch.user_id'],
+    conversation_id: [
+      'langwatch.thread.id',
+      'langwatch.thread_id',
+      { attribute: 'metadata', only: ['langwatch'], paths: ['thread_id', 'threadId'] },
+    ],
+    user_id: [
+      'langwatch.user.id',
+      'langwatch.user_id',
+      { attribute: 'metadata', only: ['langwatch'], paths: ['user_id', 'userId'] },
+    ],
+    tool_arguments: [{ attribute: 'langwatch.input', when: ['execute_tool'], paths: ['value'] }],
+    tool_result: [{ attribute: 'langwatch.output', when: ['execute_tool'], paths: ['value'] }],
     input_content: ['langwatch.input'],
     output_content: ['langwatch.output'],
-    retrieval_documents: ['langwatch.rag.contexts'],
+    retrieval_query: [{ attribute: 'langwatch.input', when: ['retrieval'], paths: ['value'] }],
+    retrieval_documents: ['langwatch.rag.contexts', 'langwatch.rag_contexts'],
     time_to_first_token: [
-      { attribute: 'langwatch.metrics', paths: ['value.firstTokenMs', 'value.first_token_ms'], unit: 'ms' },
+      {
+        ...{ attribute: 'langwatch.metrics', unit: 'ms' },
+        paths: ['value.firstTokenMs', 'value.first_token_ms', 'firstTokenMs', 'first_token_ms'],
+      },
       { attribute: 'langwatch.timestamps', paths: ['first_token_at', 'firstTokenAt'], unit: 'timestamp' },
     ],
   },
@@ -44,6 +69,6 @@ export const LANGWATCH: Dialect = {
       span: 'workflow',
     },
   },
-  content: ['langwatch.params', 'langwatch.rag_contexts', 'langwatch.prompt.variables', 'langwatch.evaluation.custom'],
+  content: ['langwatch.params', 'langwatch.prompt.variables', 'langwatch.evaluation.custom'],
   sources: ['langwatch/langwatch: sdks'],
 };

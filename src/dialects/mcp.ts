@@ -26,7 +26,7 @@ export const MCP: Dialect = {
 export const FASTMCP: Dialect = {
   id: 'fastmcp',
   fields: {
-    tool_name: ['fastmcp.component.key'],
+    tool_name: [{ attribute: 'fastmcp.component.key', when: ['execute_tool'] }],
   },
   sources: ['jlowin/fastmcp: src/fastmcp/telemetry.py'],
 };

@@ -287,6 +287,104 @@ const SHAPES: readonly DocumentedCase[] = [
     },
   },
   {
+    what: 'a call of traceAI, with the model that answered under the name of the request model',
+    signal: 'traces',
+    record: {
+      scope: 'traceai_openai',
+      name: 'ChatCompletion',
+      attributes: {
+        'gen_ai.span.kind': 'LLM',
+        'gen_ai.request.parameters': '{"model":"gpt-4o-mini"}',
+        'gen_ai.request.model': 'gpt-4o-mini-2024-07-18',
+        'gen_ai.input.messages.0.message.role': 'system',
+        'gen_ai.input.messages.0.message.content': 'be brief',
+        'gen_ai.input.messages.1.message.role': 'user',
+        'gen_ai.input.messages.1.message.content': 'hello',
+        'gen_ai.output.messages.0.message.content': 'hi',
+        'input.value': 'be brief',
+        'gen_ai.usage.input_tokens': 5n,
+        'gen_ai.usage.output_tokens': 2n,
+      },
+    },
+    row: {
+      request_model: 'gpt-4o-mini',
+      response_model: 'gpt-4o-mini-2024-07-18',
+      input_content: /gen_ai.input.messages.1.message.content.*hello/,
+      output_content: '{"gen_ai.output.messages.0.message.content":"hi"}',
+      dialect: 'traceai',
+    },
+  },
+  {
+    what: "LangWatch's span of a model call of its SDK for Python",
+    signal: 'traces',
+    record: {
+      scope: 'langwatch',
+      name: 'llm',
+      attributes: {
+        'langwatch.span.type': 'llm',
+        'langwatch.metrics': '{"prompt_tokens":1303,"completion_tokens":333,"reasoning_tokens":133,"cost":0.5}',
+        'gen_ai.request.model': 'openai/o4-mini',
+        metadata: '{"user_id":"u","thread_id":"t"}',
+      },
+    },
+    row: {
+      provider: 'openai',
+      request_model: 'openai/o4-mini',
+      input_tokens: 1303,
+      output_tokens: 333,
+      reasoning_tokens: 133,
+      user_id: 'u',
+      conversation_id: 't',
+      dialect: 'langwatch',
+    },
+  },
+  {
+    what: "LangWatch's span of a tool",
+    signal: 'traces',
+    record: {
+      scope: 'langwatch',
+      name: 'get_weather',
+      attributes: {
+        'langwatch.span.type': 'tool',
+        'langwatch.input': '{"type":"json","value":{"city":"Oslo"}}',
+        'langwatch.output': '{"type":"text","value":"cold"}',
+      },
+    },
+    row: { category: 'tool_step', tool_name: 'get_weather', tool_arguments: '{"city":"Oslo"}', tool_result: 'cold' },
+  },
+  {
+    what: "LangWatch's span of a retrieval",
+    signal: 'traces',
+    record: {
+      scope: 'langwatch',
+      name: 'search',
+      attributes: {
+        'langwatch.span.type': 'rag',
+        'langwatch.input': '{"type":"text","value":"how cold"}',
+        'langwatch.rag_contexts': '[{"document_id":"d","content":"cold"}]',
+      },
+    },
+    row: {
+      category: 'retrieval',
+      retrieval_query: 'how cold',
+      retrieval_documents: '[{"document_id":"d","content":"cold"}]',
+    },
+  },
+  {
+    what: "FastMCP's span of a prompt, which is no tool",
+    signal: 'traces',
+    record: {
+      scope: 'fastmcp',
+      name: 'prompts/get ask',
+      attributes: {
+        'mcp.method.name': 'prompts/get',
+        'fastmcp.component.key': 'prompt:ask@',
+        'gen_ai.prompt.name': 'ask',
+      },
+    },
+    row: { category: 'prompt', tool_name: null },
+  },
+  {
     what: "Copilot's span",
     signal: 'traces',
     record: {
