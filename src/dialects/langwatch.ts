@@ -41,8 +41,8 @@ export const LANGWATCH: Dialect = {
     ],
     tool_arguments: [{ attribute: 'langwatch.input', when: ['execute_tool'], paths: ['value'] }],
     tool_result: [{ attribute: 'langwatch.output', when: ['execute_tool'], paths: ['value'] }],
-    input_content: ['langwatch.input'],
-    output_content: ['langwatch.output'],
+    input_content: [{ attribute: 'langwatch.input', paths: ['value'] }, 'langwatch.input'],
+    output_content: [{ attribute: 'langwatch.output', paths: ['value'] }, 'langwatch.output'],
     retrieval_query: [{ attribute: 'langwatch.input', when: ['retrieval'], paths: ['value'] }],
     retrieval_documents: ['langwatch.rag.contexts', 'langwatch.rag_contexts'],
     time_to_first_token: [

@@ -63,5 +63,7 @@ export const AUTOGEN: Dialect = {
   id: 'autogen',
   scopes: ['autogen-core', 'autogen *'],
   markers: ['gen_ai.system=autogen'],
+  // The messages between its agents, on the spans of the runtime.
+  content: [{ only: ['autogen'], attributes: ['message'] }],
   sources: ['microsoft/autogen: python/packages/autogen-core'],
 };

@@ -122,6 +122,9 @@ export const OPENINFERENCE: Dialect = {
     '@arizeai/openinference-instrumentation-claude-agent-sdk',
   ],
   content: [
+    // The tool results of AutoGen are not under `message`.
+    'llm.input_messages.{i}.*',
+    'llm.output_messages.{i}.*',
     'annotations.{i}.annotation.explanation',
     'evaluations.{i}.evaluation.explanation',
     'trace.evaluations.{i}.evaluation.explanation',

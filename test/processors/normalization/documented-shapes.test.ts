@@ -323,6 +323,7 @@ const SHAPES: readonly DocumentedCase[] = [
       attributes: {
         'langwatch.span.type': 'llm',
         'langwatch.metrics': '{"prompt_tokens":1303,"completion_tokens":333,"reasoning_tokens":133,"cost":0.5}',
+        'langwatch.input': '{"type":"chat_messages","value":[{"role":"user","content":"hello"}]}',
         'gen_ai.request.model': 'openai/o4-mini',
         metadata: '{"user_id":"u","thread_id":"t"}',
       },
@@ -330,6 +331,7 @@ const SHAPES: readonly DocumentedCase[] = [
     row: {
       provider: 'openai',
       request_model: 'openai/o4-mini',
+      input_content: '[{"role":"user","content":"hello"}]',
       input_tokens: 1303,
       output_tokens: 333,
       reasoning_tokens: 133,
