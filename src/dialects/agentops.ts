@@ -10,8 +10,8 @@ export const AGENTOPS: Dialect = {
     conversation_id: [{ attribute: 'workflow.session_id', general: 'shared' }],
     user_id: [{ attribute: 'workflow.user_id', general: 'shared' }],
     agent_name: [{ attribute: 'agent.role', general: 'shared' }],
-    tool_result: ['tool.result'],
-    tool_arguments: [{ attribute: 'tool.parameters', only: ['agentops'] }],
+    tool_result: ['tool.result', 'agentops.tool.output'],
+    tool_arguments: [{ attribute: 'tool.parameters', only: ['agentops'] }, 'agentops.tool.input'],
     input_content: ['agentops.entity.input'],
     output_content: ['agentops.entity.output'],
     system_instructions: [
@@ -42,6 +42,7 @@ export const AGENTOPS: Dialect = {
     'agentops.{k}.spec',
     'gen_ai.request.tools.{i}.*',
     'gen_ai.request.functions',
+    'gen_ai.request.functions.{i}.*',
     'gen_ai.completion.chunk',
     'agent.reasoning',
     'tool.parameters',

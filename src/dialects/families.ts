@@ -18,6 +18,7 @@ import { LANGSMITH } from './langsmith.ts';
 import { LANGTRACE } from './langtrace.ts';
 import { LANGWATCH } from './langwatch.ts';
 import { LITELLM } from './litellm.ts';
+import { LLAMA_INDEX } from './llama-index.ts';
 import { LIVEKIT } from './livekit.ts';
 import { LOONGSUITE, SPLUNK } from './loongsuite.ts';
 import { MASTRA } from './mastra.ts';
@@ -71,6 +72,7 @@ export const DIALECTS: readonly Dialect[] = [
   PIPECAT,
   HAYSTACK,
   CREWAI,
+  LLAMA_INDEX,
   MLFLOW,
   BRAINTRUST,
   LITELLM,

@@ -26,7 +26,10 @@ export const OPENINFERENCE: Dialect = {
         attribute: 'output.value',
         only: ['openinference'],
         when: CALLS,
-        paths: ['model', 'model_version', 'modelVersion'],
+        paths: [
+          ...['model', 'model_version', 'modelVersion'],
+          'generations[*][*].message.kwargs.response_metadata.model_name',
+        ],
       },
     ],
     response_id: [
