@@ -16,7 +16,16 @@ export const TRACEAI: Dialect = {
       'gen_ai.reranker.model',
     ],
     response_model: [{ attribute: 'gen_ai.request.model', only: ['traceai'], either: true }],
-    cache_read_tokens: ['gen_ai.usage.input_tokens.cache_read', 'gen_ai.usage.cache_read_tokens'],
+    // The answer of Anthropic has the cached tokens, which no attribute has.
+    response_id: [{ attribute: 'output.value', only: ['traceai'], when: ['chat'], paths: ['id'] }],
+    finish_reason: [{ attribute: 'output.value', only: ['traceai'], when: ['chat'], paths: ['stop_reason'] }],
+    cache_read_tokens: [
+      ...['gen_ai.usage.input_tokens.cache_read', 'gen_ai.usage.cache_read_tokens'],
+      { attribute: 'output.value', only: ['traceai'], when: ['chat'], paths: ['usage.cache_read_input_tokens'] },
+    ],
+    cache_write_tokens: [
+      { attribute: 'output.value', only: ['traceai'], when: ['chat'], paths: ['usage.cache_creation_input_tokens'] },
+    ],
     audio_input_tokens: ['gen_ai.usage.input_tokens.audio'],
     audio_output_tokens: ['gen_ai.usage.output_tokens.audio'],
     cost_total: ['gen_ai.cost.total', { attribute: 'gen_ai.voice.cost.total', excluded: true }],

@@ -315,6 +315,34 @@ const SHAPES: readonly DocumentedCase[] = [
     },
   },
   {
+    what: 'a call of traceAI to Anthropic, whose answer alone has the cached tokens',
+    signal: 'traces',
+    record: {
+      scope: 'traceai_anthropic',
+      name: 'Messages',
+      attributes: {
+        'gen_ai.span.kind': 'LLM',
+        'gen_ai.provider.name': 'anthropic',
+        'gen_ai.request.model': 'claude-sonnet-4-5',
+        'gen_ai.usage.input_tokens': 193n,
+        'gen_ai.usage.output_tokens': 333n,
+        'gen_ai.usage.total_tokens': 526n,
+        'output.value':
+          '{"id":"msg_1","stop_reason":"end_turn","usage":{"cache_creation_input_tokens":107,"cache_read_input_tokens":1003,"input_tokens":193,"output_tokens":333}}',
+      },
+    },
+    row: {
+      ...{
+        input_tokens: 1303,
+        output_tokens: 333,
+        total_tokens: 1636,
+        cache_read_tokens: 1003,
+        cache_write_tokens: 107,
+      },
+      ...{ response_id: 'msg_1', finish_reasons: ['end_turn'], dialect: 'traceai' },
+    },
+  },
+  {
     what: "LangWatch's span of a model call of its SDK for Python",
     signal: 'traces',
     record: {
