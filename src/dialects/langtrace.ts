@@ -19,6 +19,8 @@ export const LANGTRACE: Dialect = {
   content: [
     'llm.responses',
     'gen_ai.request.embedding_inputs',
+    'gen_ai.request.tools',
+    'gen_ai.request.tool_results',
     'llm.retrieval.query',
     'llm.retrieval.results',
     'llm.tools',
