@@ -96,7 +96,7 @@ export function useRetry(error: ApiError | null, retry: () => void): void {
  * the daemon and its database answer again. Otherwise the parts of a page would return one by one. Returns a function
  * that cancels the retry.
  */
-function retryAfter(failures: number, retry: () => void): () => void {
+export function retryAfter(failures: number, retry: () => void): () => void {
   const timer = setTimeout(retry, Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** failures));
   let wasUnavailable = unavailable.value !== null;
   const unsubscribe = unavailable.subscribe((now) => {

@@ -1,9 +1,11 @@
 /** Live traces: one stream of server-sent events while the list is open and its tab is shown. */
 import { signal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { LiveTraces, TraceRow } from '../../api/shapes.ts';
 import { parseExact } from '../../../../pdata/exact-json.ts';
 import { type Query, projectPath, urlOf } from '../data/api.ts';
+import { retryAfter } from '../data/resource.ts';
+import { loadMe } from './session.ts';
 import { useStreamTurn } from './stream-turns.ts';
 import { isTabShown } from './tab.ts';
 
@@ -44,6 +46,8 @@ export function useLive({ project, query, active, onGap }: LiveQuestion): void {
   const since = useRef<string | null>(null);
   const gap = useRef(onGap);
   gap.current = onGap;
+  const failures = useRef(0);
+  const [attempt, setAttempt] = useState(0);
   useEffect(() => {
     clearPending();
     since.current = on ? null : NEVER;
@@ -56,18 +60,30 @@ export function useLive({ project, query, active, onGap }: LiveQuestion): void {
         since.current = event.lastEventId;
         act(event.data);
       });
-    source.addEventListener('open', () => (connected.value = true));
-    source.addEventListener('error', () => (connected.value = false));
+    let stopWaiting = (): void => undefined;
+    source.addEventListener('open', () => {
+      failures.current = 0;
+      connected.value = true;
+    });
+    source.addEventListener('error', () => {
+      connected.value = false;
+      if (source.readyState !== EventSource.CLOSED) return;
+      // After a refusal the browser does not connect again, and does not tell the status. Another request finds out
+      // whether the login has ended.
+      loadMe().catch(() => undefined);
+      stopWaiting = retryAfter(failures.current++, () => setAttempt((n) => n + 1));
+    });
     listen('beat', () => undefined);
     listen('traces', (data) => add(parseExact(data) as LiveTraces));
     listen('gap', () => gap.current());
     return () => {
+      stopWaiting();
       source.close();
       connected.value = false;
       // Without an event, the stream did not say where it ended.
       since.current ??= NEVER;
     };
-  }, [on, url]);
+  }, [on, url, attempt]);
 }
 
 function add(arrived: LiveTraces): void {

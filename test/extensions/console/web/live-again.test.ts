@@ -1,0 +1,35 @@
+/** The stream of a live list is refused: the page opens it again, and notices that the session has ended. */
+import t from 'tap';
+import { findChromium, launchChromium } from '../../../support/browser.ts';
+import { startConsole } from '../../../support/console.ts';
+import { logIn, sendDemo } from '../../../support/console-page.ts';
+import { PATIENCE_MS } from '../../../support/patience.ts';
+
+const WHOLE_MS = 4 * PATIENCE_MS;
+
+const chromium = findChromium();
+if (chromium === null) {
+  t.pass('refused streams are NOT tested: there is no Chromium', {
+    skip: 'set SLUICE_CHROMIUM to the path of a Chromium',
+  });
+} else {
+  t.setTimeout(WHOLE_MS);
+  t.test('a stream that is refused', { timeout: WHOLE_MS }, async (t) => {
+    const console = await startConsole(t, { processors: 'auth, environment, normalization', projects: ['shop'] });
+    await sendDemo(console, 'shop');
+    const browser = await launchChromium(chromium);
+    t.teardown(() => browser.close());
+    const page = await browser.newPage();
+    page.setDefaultTimeout(PATIENCE_MS);
+    await logIn(console, page);
+    // As a proxy answers while the daemon starts again.
+    await page.route('**/live*', (route) => route.fulfill({ status: 502, body: 'Bad Gateway' }), { times: 2 });
+    await page.goto(`${console.origin}/p/shop/traces`);
+    await page.locator('.live.waiting').waitFor();
+    await page.locator('.live.on').waitFor();
+    t.pass('it is opened again');
+    await console.database.query('DELETE FROM sluice.console_sessions');
+    await page.getByText('Run this on the machine of the daemon').waitFor();
+    t.pass('the end of the session is noticed without a click');
+  });
+}
