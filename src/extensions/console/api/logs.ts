@@ -38,8 +38,8 @@ export const listTraceLogs = readRoute(`${PROJECT}/traces/{trace}/logs`, async (
   // Records have no id. Their number is the position: `ctid` orders records of the same time.
   const skipped = integerOf(query.get('after'), { name: 'after', byDefault: 0, lowest: 0, highest: 1_000_000 });
   const [row] = await reader.query(
-    `SELECT string_agg(${logJson(caller.seesContent)}::text, E'\\n' ORDER BY ${TIME}, l.place) AS items FROM (
-       SELECT l.*, l.tableoid::text || l.ctid::text AS place FROM sluice.logs l WHERE l.trace_id = $1::bytea AND l.project = $2::text
+    `SELECT string_agg(${logJson(caller.seesContent)}::text, E'\\n' ORDER BY ${TIME}, l.place_table, l.place_row) AS items FROM (
+       SELECT l.*, l.tableoid AS place_table, l.ctid AS place_row FROM sluice.logs l WHERE l.trace_id = $1::bytea AND l.project = $2::text
        ORDER BY ${TIME}, l.tableoid, l.ctid OFFSET $3::int4 LIMIT $4::int4) l`,
     [trace.id, trace.project, skipped, limit],
   );

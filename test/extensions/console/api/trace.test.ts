@@ -353,3 +353,17 @@ t.test('log records of a trace and of a project, in pages', async (t) => {
   );
   t.equal((await reading.refusal(listLogs, { query: { q: 'root' } }))?.code, 'filter_invalid');
 });
+
+t.test('records of one time are in the order of their arrival', async (t) => {
+  const bodies = Array.from({ length: 12 }, (_, at) => `record ${at}`);
+  await store(reading, [spanRow({ trace: 40, project: 'times' })]);
+  await reading.insert(
+    'logs',
+    bodies.map((body) => logRow({ trace_id: hex(40, 16), project: 'times', body })),
+  );
+  const { items } = await reading.ask(listTraceLogs, { project: 'times', path: { trace: hex(40, 16).slice(2) } });
+  t.same(
+    items.map(({ body }: LogRow) => JSON.parse(body?.text ?? '')),
+    bodies,
+  );
+});
