@@ -41,6 +41,8 @@ export interface Field {
    * conditions.
    */
   readonly inherited?: string;
+  /** Stored values have one case of letters. This gives it to values of a filter. */
+  readonly fold?: (text: string) => string;
   /** A condition on the trace `t`, not on a span. `sum`: computed from all spans of the trace. */
   readonly onTrace?: 'column' | 'sum';
 }
@@ -84,6 +86,9 @@ const own = (name: string, column: string, about: string): Field => ({
   },
 });
 
+const upper = (text: string): string => text.toUpperCase();
+const lower = (text: string): string => text.toLowerCase();
+
 const spansOfTrace = `FROM sluice.spans x WHERE ${spansOf('x')}`;
 /** A relation of one trace; the search puts the usage of all its traces in its place. */
 const USAGE_OF_TRACE = '{views}.trace_usage_of(t.project, ARRAY[t.trace_id])';
@@ -117,6 +122,7 @@ const ALL: readonly Field[] = [
     kind: 'text',
     about: 'the environment',
     sql: { span: 't.environment', log: 'l.environment', usage: 'u.environment' },
+    fold: lower,
     onTrace: 'column',
   },
   {
@@ -126,9 +132,9 @@ const ALL: readonly Field[] = [
     sql: { span: 's.name', log: 'l.event_name' },
   },
   everywhere('service', 'service_name', 'the service'),
-  spanOnly('kind', 'kind', 'internal, server, client, producer or consumer'),
-  spanOnly('status', 'status', 'unset, ok or error'),
-  recorded('category', 'category', 'model_call, tool_step, retrieval, embedding, agent, workflow'),
+  { ...spanOnly('kind', 'kind', 'internal, server, client, producer or consumer'), fold: lower },
+  { ...spanOnly('status', 'status', 'unset, ok or error'), fold: lower },
+  { ...recorded('category', 'category', 'model_call, tool_step, retrieval, embedding, agent, workflow'), fold: lower },
   recorded('operation', 'operation', 'the operation, such as chat'),
   everywhere('provider', 'provider', 'the provider of the model'),
   {
@@ -160,6 +166,7 @@ const ALL: readonly Field[] = [
     kind: 'text',
     about: 'the severity of a log record, such as ERROR',
     sql: { log: 'upper(l.severity_text)' },
+    fold: upper,
   },
   {
     name: 'error',

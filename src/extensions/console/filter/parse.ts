@@ -80,7 +80,9 @@ class FilterReader {
       values.push(this.#readValue());
     }
     this.#expectEnd();
-    return { field, key, operator, values, negated, at };
+    const { fold } = field;
+    const folded = fold === undefined ? values : values.map((value) => ({ ...value, text: fold(value.text) }));
+    return { field, key, operator, values: folded, negated, at };
   }
 
   #flag(name: string, at: number): Omit<Term, 'negated'> {

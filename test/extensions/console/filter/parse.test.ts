@@ -58,6 +58,8 @@ t.test('filters are read into terms', async (t) => {
     ['trace.cost:>1 trace.duration:>1m trace.spans:>10', 'trace.cost > 1; trace.duration > 1m; trace.spans > 10'],
     ['user:https://example.com/u?id=1', 'user = https://example.com/u?id=1'],
     ['user:日本', 'user = 日本'],
+    ['env:Prod kind:SERVER status:Error', 'env = prod; kind = server; status = error'],
+    ['category:Model_* severity:~err,"Warn"', 'category = model_*; severity ~ ERR|WARN'],
     ['name:=x', 'name = x'],
   ];
   for (const [text, expected] of table) t.equal(written(text), expected, text);
