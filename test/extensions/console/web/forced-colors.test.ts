@@ -1,0 +1,38 @@
+/** With forced colors, bars of the timeline are seen, and so is what is chosen. */
+import t from 'tap';
+import { findChromium, launchChromium } from '../../../support/browser.ts';
+import { startConsole } from '../../../support/console.ts';
+import { logIn, sendDemo } from '../../../support/console-page.ts';
+import { PATIENCE_MS } from '../../../support/patience.ts';
+
+const SHOWN = `(() => {
+  const style = (selector) => getComputedStyle(document.querySelector(selector));
+  return {
+    bar: style('.span-bar.solid').backgroundColor !== style('body').backgroundColor,
+    row: style('.grid-row.active').outlineStyle,
+    view: style('.tabs [aria-pressed="true"]').outlineStyle,
+    page: style('.rail [aria-current]').outlineStyle,
+  };
+})()`;
+
+const chromium = findChromium();
+if (chromium === null) {
+  t.pass('forced colors are NOT tested: there is no Chromium', {
+    skip: 'set SLUICE_CHROMIUM to the path of a Chromium',
+  });
+} else {
+  t.test('a trace with forced colors', { timeout: 2 * PATIENCE_MS }, async (t) => {
+    const console = await startConsole(t, { processors: 'auth, environment, normalization', projects: ['shop'] });
+    await sendDemo(console, 'shop');
+    const browser = await launchChromium(chromium);
+    t.teardown(() => browser.close());
+    const page = await (await browser.newContext({ forcedColors: 'active' })).newPage();
+    page.setDefaultTimeout(PATIENCE_MS);
+    await logIn(console, page);
+    await page.locator('.grid-row a').first().click();
+    await page.locator('.span-bar.solid').first().waitFor();
+    await page.keyboard.press('j');
+    await page.locator('.grid-row.active').waitFor();
+    t.same(await page.evaluate(SHOWN), { bar: true, row: 'solid', view: 'solid', page: 'solid' });
+  });
+}
