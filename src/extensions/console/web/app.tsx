@@ -11,7 +11,7 @@ import { FindPage } from './pages/find.tsx';
 import { LoginPage } from './pages/login.tsx';
 import { TracesPage } from './pages/traces/page.tsx';
 import { type Route, open, parameter, route } from './state/location.ts';
-import { loadMe, me } from './state/session.ts';
+import { loadMe, may, me } from './state/session.ts';
 import { lastProject } from './state/settings.ts';
 
 const trace = lazy(async () => (await import('./pages/trace/page.tsx')).TracePage);
@@ -23,6 +23,7 @@ const usage = lazy(async () => (await others()).UsagePage);
 const logs = lazy(async () => (await others()).LogsPage);
 const metrics = lazy(async () => (await others()).MetricsPage);
 const project = lazy(async () => (await others()).ProjectPage);
+const newProject = lazy(async () => (await others()).NewProject);
 const status = lazy(async () => (await others()).StatusPage);
 /** Loads what is likely to be shown next, once the list is there. */
 const PREFETCH_MS = 1_000;
@@ -51,7 +52,7 @@ function Known(): JSX.Element {
     return (
       <main class="narrow-page">
         <h1>No project</h1>
-        <p>You may not see any project yet. Ask an admin.</p>
+        {may('admin') ? <newProject.Page /> : <p>You may not see any project yet. Ask an admin.</p>}
       </main>
     );
   }

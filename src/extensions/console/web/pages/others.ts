@@ -4,5 +4,6 @@ export { ConversationPage, ConversationsPage } from './conversations.tsx';
 export { LogsPage } from './logs.tsx';
 export { MetricsPage } from './metrics/page.tsx';
 export { ProjectPage } from './project/page.tsx';
+export { NewProject } from './project/people.tsx';
 export { StatusPage } from './status.tsx';
 export { UsagePage } from './usage/page.tsx';

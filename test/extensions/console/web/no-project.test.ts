@@ -1,0 +1,26 @@
+/** Before the first project: an admin creates it on the page. */
+import t from 'tap';
+import { findChromium, launchChromium } from '../../../support/browser.ts';
+import { startConsole } from '../../../support/console.ts';
+import { newLink } from '../../../support/console-page.ts';
+import { PATIENCE_MS } from '../../../support/patience.ts';
+
+const chromium = findChromium();
+if (chromium === null) {
+  t.pass('the page without a project is NOT tested: there is no Chromium', {
+    skip: 'set SLUICE_CHROMIUM to the path of a Chromium',
+  });
+} else {
+  t.test('an admin without a project', { timeout: 2 * PATIENCE_MS }, async (t) => {
+    const console = await startConsole(t, { projects: [] });
+    const browser = await launchChromium(chromium);
+    t.teardown(() => browser.close());
+    const page = await browser.newPage();
+    page.setDefaultTimeout(PATIENCE_MS);
+    await page.goto(await newLink(console, 'ada'));
+    await page.getByLabel('Name').fill('shop');
+    await page.getByRole('button', { name: 'Create the project' }).click();
+    await page.getByRole('heading', { name: 'Send the first trace to shop' }).waitFor();
+    t.equal(new URL(page.url()).pathname, '/p/shop/traces');
+  });
+}
