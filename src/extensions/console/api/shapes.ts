@@ -423,6 +423,7 @@ export interface UsageFigures extends UsageSums {
 }
 
 export interface UsageTotal extends UsageFigures {
+  /** Users that the calls name; with `group=user` also those that a span above a call names. */
   readonly user_count: number;
 }
 

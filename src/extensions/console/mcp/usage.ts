@@ -52,9 +52,10 @@ function usageText(
   { from, to, group, interval, series, total, before }: Usage,
   { limit, points }: { readonly limit: number; readonly points: boolean },
 ): string {
+  const users = group === 'user' ? `${total.user_count} users` : null;
   const head = [
     `model calls ${timeOf(from)} to ${timeOf(to)} by ${group}${points ? `, each ${interval}` : ''}`,
-    `total: ${joined(figuresOf(total), `${total.user_count} users`, `cost of the range before: ${costOf(before.total_cost)}`)}`,
+    `total: ${joined(figuresOf(total), users, `cost of the range before: ${costOf(before.total_cost)}`)}`,
   ];
   const groups = group === 'none' ? series.slice(0, 1) : series;
   const lines = groups.slice(0, limit).flatMap(({ key, total: sums, points: each }) => {

@@ -120,11 +120,13 @@ function Totals({ usage }: { usage: Usage }): JSX.Element {
           </div>
         );
       })}
-      <div>
-        <dt>users</dt>
-        <dd>{exactly(total.user_count)}</dd>
-        <dd class="muted">{changeOf(total.user_count, before.user_count)}</dd>
-      </div>
+      {usage.group !== 'user' ? null : (
+        <div>
+          <dt>users</dt>
+          <dd>{exactly(total.user_count)}</dd>
+          <dd class="muted">{changeOf(total.user_count, before.user_count)}</dd>
+        </div>
+      )}
       {total.unpriced_count > 0 ? (
         <div class="warn">
           <dt>no price</dt>

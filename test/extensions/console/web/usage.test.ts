@@ -1,0 +1,31 @@
+/** The page of usage: figures that the answer does not have for its group are not shown. */
+import t from 'tap';
+import { findChromium, launchChromium } from '../../../support/browser.ts';
+import { startConsole } from '../../../support/console.ts';
+import { logIn, sendDemo } from '../../../support/console-page.ts';
+import { PATIENCE_MS } from '../../../support/patience.ts';
+
+const chromium = findChromium();
+if (chromium === null) {
+  t.pass('the page of usage is NOT tested: there is no Chromium', {
+    skip: 'set SLUICE_CHROMIUM to the path of a Chromium',
+  });
+} else {
+  t.test('users are counted where the answer is by user', { timeout: 2 * PATIENCE_MS }, async (t) => {
+    const console = await startConsole(t, { processors: 'auth, environment, normalization', projects: ['shop'] });
+    // The demo names its user on the span above its calls.
+    await sendDemo(console, 'shop');
+    const browser = await launchChromium(chromium);
+    t.teardown(() => browser.close());
+    const page = await browser.newPage();
+    page.setDefaultTimeout(PATIENCE_MS);
+    await logIn(console, page);
+    const tiles = async (group: string): Promise<readonly string[]> => {
+      await page.goto(`${console.origin}/p/shop/usage?group=${group}`);
+      await page.locator('.data-table').waitFor();
+      return (await page.locator('.tiles > div').allInnerTexts()).map((text) => text.replaceAll(/\s+/gu, ' ').trim());
+    };
+    t.notMatch((await tiles('model')).join(), 'users');
+    t.match((await tiles('user')).join(), 'users 1');
+  });
+}
