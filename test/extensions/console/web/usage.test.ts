@@ -1,4 +1,4 @@
-/** The page of usage: figures that the answer does not have for its group are not shown. */
+/** The page of usage: users are counted where the answer has them all, and links keep the filter. */
 import t from 'tap';
 import { findChromium, launchChromium } from '../../../support/browser.ts';
 import { startConsole } from '../../../support/console.ts';
@@ -11,7 +11,7 @@ if (chromium === null) {
     skip: 'set SLUICE_CHROMIUM to the path of a Chromium',
   });
 } else {
-  t.test('users are counted where the answer is by user', { timeout: 2 * PATIENCE_MS }, async (t) => {
+  t.test('users and links', { timeout: 2 * PATIENCE_MS }, async (t) => {
     const console = await startConsole(t, { processors: 'auth, environment, normalization', projects: ['shop'] });
     // The demo names its user on the span above its calls.
     await sendDemo(console, 'shop');
@@ -27,5 +27,13 @@ if (chromium === null) {
     };
     t.notMatch((await tiles('model')).join(), 'users');
     t.match((await tiles('user')).join(), 'users 1');
+    await tiles('provider&q=-service:worker');
+    const links = "[...document.querySelectorAll('.data-table th a, .tiles a')].map((link) => link.href)";
+    const filters = ((await page.evaluate(links)) as string[]).map((href) => new URL(href).searchParams.get('q'));
+    t.same(
+      filters.sort(),
+      ['-service:worker provider:anthropic', '-service:worker provider:openai', '-service:worker unpriced'],
+      'links to traces keep the filter',
+    );
   });
 }

@@ -14,6 +14,7 @@ import { Empty, Loaded } from '../../parts/states.tsx';
 import { pageHref, parameter, route } from '../../state/location.ts';
 import { exactly, plural } from '../../text/figures.ts';
 import { dateTime, msOf, rangeOf } from '../../text/time.ts';
+import { withTerm } from '../../text/filter-text.ts';
 import { csvCell, fileName } from '../../text/visible.ts';
 import { download } from '../trace/header.tsx';
 import { type Asked, useAsked } from '../../state/asked.ts';
@@ -132,13 +133,16 @@ function Totals({ usage }: { usage: Usage }): JSX.Element {
           <dt>no price</dt>
           <dd>{exactly(total.unpriced_count)}</dd>
           <dd>
-            <Link href={pageHref('traces', null, { q: 'unpriced' })}>show</Link>
+            <Link href={tracesHref('unpriced')}>show</Link>
           </dd>
         </div>
       ) : null}
     </dl>
   );
 }
+
+/** The traces behind a figure, which also meet the filter of the page. */
+const tracesHref = (term: string): string => pageHref('traces', null, { q: withTerm(parameter('q') ?? '', term) });
 
 /** The change against the same length of time before. */
 function changeOf(now: number | null, before: number | null): string {
@@ -235,7 +239,7 @@ function UsageRow({
         {filter === null ? (
           <Name text={nameOf(key)} />
         ) : (
-          <Link href={pageHref('traces', null, { q: filter })}>
+          <Link href={tracesHref(filter)}>
             <Name text={nameOf(key)} />
           </Link>
         )}
