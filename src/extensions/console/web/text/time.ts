@@ -43,10 +43,10 @@ export function shortTime(ms: number): string {
   return text.slice(0, 10) === dateTime(Date.now(), false).slice(0, 10) ? text.slice(11) : text.slice(5, 16);
 }
 
-/** `UTC+2`. */
-export function zoneName(): string {
+/** `UTC+2`: what the chosen zone has at that time, which summer time changes. */
+export function zoneName(ms = Date.now()): string {
   if (zone.value === 'utc') return 'UTC';
-  const minutes = -new Date().getTimezoneOffset();
+  const minutes = -new Date(ms).getTimezoneOffset();
   const hours = Math.floor(Math.abs(minutes) / 60);
   const rest = Math.abs(minutes) % 60;
   if (minutes === 0) return 'UTC+0';

@@ -32,7 +32,7 @@ export function Header({ header }: { header: TraceHeader }): JSX.Element {
       </div>
       {header.complete ? null : <p class="notice">The root span is not here yet.</p>}
       <dl class="facts">
-        <Fact name="start">{start === null ? '–' : `${dateTime(msOf(start))} ${zoneName()}`}</Fact>
+        <Fact name="start">{start === null ? '–' : `${dateTime(msOf(start))} ${zoneName(msOf(start))}`}</Fact>
         <Fact name="took">{took(header.duration_ns)}</Fact>
         <Fact name="environment">
           <Name text={header.environment} />
