@@ -5,6 +5,7 @@ import { type ApiError, unavailable, curlOf } from '../data/api.ts';
 import { type Resource, useNow } from '../data/resource.ts';
 import { age } from '../text/figures.ts';
 import { pageHref, route } from '../state/location.ts';
+import { loadMe } from '../state/session.ts';
 import { visible } from '../text/visible.ts';
 import { Button, CopyButton, Link } from './basics.tsx';
 import { filterError } from './filter-box.tsx';
@@ -64,6 +65,10 @@ export function Failure({ error, retry }: { error: ApiError; retry: () => void }
     return () => {
       filterError.value = null;
     };
+  }, [error]);
+  // The rights of the reader may have changed since they were read.
+  useEffect(() => {
+    if (error.status === 403 || error.status === 404) loadMe().catch(() => undefined);
   }, [error]);
   if (error.code === MISTAKE) return <p class="empty">The filter has a mistake; see above.</p>;
   if (UNAVAILABLE.includes(error.code) && unavailable.value !== null) return <Waiting retry={retry} />;

@@ -1,0 +1,35 @@
+/** The rights of a reader change while the page is open. */
+import t from 'tap';
+import { findChromium, launchChromium } from '../../../support/browser.ts';
+import { startConsole } from '../../../support/console.ts';
+import { PATIENCE_MS } from '../../../support/patience.ts';
+
+const chromium = findChromium();
+if (chromium === null) {
+  t.pass('changed rights are NOT tested: there is no Chromium', {
+    skip: 'set SLUICE_CHROMIUM to the path of a Chromium',
+  });
+} else {
+  t.test('changed rights', { timeout: 3 * PATIENCE_MS }, async (t) => {
+    const console = await startConsole(t, { projects: ['shop', 'blog'] });
+    const { id, headers } = await console.logIn({ name: 'eve', role: 'editor', projects: ['shop', 'blog'] });
+    const browser = await launchChromium(chromium);
+    t.teardown(() => browser.close());
+    const context = await browser.newContext();
+    const [name = '', value = ''] = headers.cookie.split('=');
+    await context.addCookies([{ name, value, url: console.origin }]);
+    const page = await context.newPage();
+    page.setDefaultTimeout(PATIENCE_MS);
+    await page.goto(`${console.origin}/p/shop/project`);
+    const create = page.getByRole('button', { name: 'Create a key' });
+    await create.waitFor();
+    await console.database.query("UPDATE sluice.people SET role = 'viewer' WHERE id = $1", [id]);
+    await create.click();
+    await page.getByText('Ask an editor or an admin for an API key.').waitFor();
+    t.pass('what the new role does not allow is not shown');
+    await console.database.query("UPDATE sluice.people SET projects = '{blog}' WHERE id = $1", [id]);
+    await page.locator('.rail a[href$="/traces"]').click();
+    await page.getByRole('heading', { name: 'There is no project shop' }).waitFor();
+    t.equal(await page.getByText('This trace is not stored').count(), 0);
+  });
+}
