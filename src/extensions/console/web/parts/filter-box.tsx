@@ -81,7 +81,7 @@ function useCompletions(term: string, active: boolean): readonly Completion[] {
     .filter(({ value }) => value !== typed && value.toLowerCase().includes(wanted))
     .slice(0, MOST)
     .map(({ value, count }) => ({
-      term: `${sign}${field}:${before}${termOf('', value).slice(1)} `,
+      term: `${sign}${field}:${before}${termOf(field, value).slice(field.length + 1)} `,
       shown: visible(value),
       count,
     }));

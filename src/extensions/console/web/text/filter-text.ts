@@ -5,10 +5,17 @@ export function termsOf(text: string): readonly string[] {
   return text.match(/(?:[^\s"]|"(?:[^"\\]|\\.)*"?)+/gu) ?? [];
 }
 
-/** `model:gpt-5-mini`, with quotes where the value needs them. */
+/** Characters of a value. Answers cut those of facets there, and a filter has no room for the longest names. */
+const LONGEST = 256;
+
+/** `model:gpt-5-mini`, with quotes where the value needs them. A long value is named by its beginning. */
 export function termOf(field: string, value: string): string {
-  const plain = /^[^\s",:*~<>=\\][^\s",*\\]*$/u.test(value);
-  return `${field}:${plain ? value : `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`}`;
+  const start = Array.from(value).slice(0, LONGEST);
+  const text = start.join('');
+  const plain = /^[^\s",:*~<>=\\][^\s",*\\]*$/u.test(text);
+  const written = plain ? text : `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+  // Any part of an error finds it.
+  return `${field}:${written}${start.length < LONGEST || field === 'error' ? '' : '*'}`;
 }
 
 export function withTerm(text: string, term: string): string {

@@ -61,7 +61,7 @@ export function ChooseOther({ project, a }: { project: string; a: string | null 
 function Offered({ project, header }: { project: string; header: TraceHeader }): JSX.Element {
   const { name, trace_id } = header;
   const alike = useAnswer<Page<TraceRow>>(projectPath(project, 'traces'), {
-    q: name === null ? null : `${termOf('name', name.slice(0, 200))}${name.length > 200 ? '*' : ''}`,
+    q: name === null ? null : termOf('name', name),
     limit: OFFERED + 1,
   });
   return (
