@@ -43,6 +43,8 @@ export interface ConsoleErrorParts {
   readonly hint?: string;
   /** The place of the fault in a filter, in characters. */
   readonly at?: number;
+  /** For `method_not_allowed`: the methods that the path has. */
+  readonly allow?: readonly string[];
 }
 
 /** A request to the console is refused. */
@@ -50,12 +52,14 @@ export class ConsoleError extends Error {
   readonly code: ConsoleErrorCode;
   readonly hint: string | null;
   readonly at: number | null;
+  readonly allow: readonly string[];
 
   constructor(code: ConsoleErrorCode, parts: ConsoleErrorParts = {}) {
     super(parts.message ?? CONSOLE_ERRORS[code].message);
     this.code = code;
     this.hint = parts.hint ?? CONSOLE_ERRORS[code].hint;
     this.at = parts.at ?? null;
+    this.allow = parts.allow ?? [];
   }
 
   get status(): number {

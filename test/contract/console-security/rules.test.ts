@@ -281,6 +281,13 @@ t.test('the rules of the console', async (t) => {
       answers.map(([, { status }]) => status),
       [200, 200, 200, 404, 404, 405, 421, 401, 204],
     );
+    const { headers: admin } = await console.logIn({ name: 'methods', role: 'admin' });
+    const allowed = async (path: string, method: string) => (await ask(path, { method, headers: admin })).headers.allow;
+    t.same(
+      await Promise.all([allowed('/', 'POST'), allowed('/api/v1/projects/shop/keys', 'PUT'), allowed(SESSION, 'GET')]),
+      ['GET, HEAD', 'GET, HEAD, POST', 'POST, DELETE'],
+      'the methods that a path has',
+    );
     for (const [name, { headers }] of answers.slice(0, 3)) t.match(headers['content-type'], /^text\/html/u, name);
     for (const [name, { headers }] of answers.slice(3)) t.notMatch(String(headers['content-type']), /html/u, name);
     for (const [name, { headers }] of answers.slice(5)) t.equal(headers['cache-control'], 'no-store', name);

@@ -24,7 +24,7 @@ import { type Places, QueryTurns } from './limits.ts';
 import type { Names } from './names.ts';
 import { RequestReaders } from './request-reader.ts';
 import { API, type Caller, type Reply, type RequestContext } from './route.ts';
-import type { Match, Router } from './router.ts';
+import { type Match, READS, type Router } from './router.ts';
 import { send, sendError, sendFile, textOf } from './sending.ts';
 import type { StaticFiles } from './static-files.ts';
 
@@ -192,7 +192,7 @@ export class Requests {
     const { files } = this.#parts;
     const file = files?.find(path);
     if (files === null || (file === undefined && FILE_PATH.test(path))) throw new ConsoleError('not_found');
-    if (request.method !== 'GET' && !head) throw new ConsoleError('method_not_allowed');
+    if (request.method !== 'GET' && !head) throw new ConsoleError('method_not_allowed', { allow: READS });
     sendFile(response, file ?? files.index, { headers: request.headers, head });
   }
 

@@ -12,6 +12,8 @@ export interface Match {
   readonly parameters: ReadonlyMap<string, string>;
 }
 
+/** HEAD is answered as GET. */
+export const READS = ['GET', 'HEAD'];
 const PARAMETER = /^\{([a-z_]+)\}$/u;
 
 export class Router {
@@ -32,7 +34,10 @@ export class Router {
     const found = matching.filter(({ route }) => route.method === wanted);
     // A path with fewer parameters is more precise: /traces/top before /traces/{trace}.
     const [best] = found.sort((one, other) => one.parameters.size - other.parameters.size);
-    if (best === undefined) throw new ConsoleError('method_not_allowed');
+    if (best === undefined) {
+      const allow = new Set(matching.flatMap(({ route }) => (route.method === 'GET' ? READS : [route.method])));
+      throw new ConsoleError('method_not_allowed', { allow: [...allow] });
+    }
     return best;
   }
 }

@@ -114,10 +114,11 @@ export function rawError(error: ConsoleError, reason: string): string {
   return `HTTP/1.1 ${error.status} ${reason}\r\n${lines.join('')}\r\n${body}`;
 }
 
-function headersOf({ status }: ConsoleError): Readonly<Record<string, string>> {
+function headersOf({ allow, status }: ConsoleError): Readonly<Record<string, string>> {
   return {
     ...NO_STORE,
     ...(status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}),
+    ...(status === 405 ? { Allow: allow.join(', ') } : {}),
     ...(status === 503 || status === 429 ? { 'Retry-After': '1' } : {}),
     // The rest of the request is not read.
     ...(status === 413 || status === 408 ? { Connection: 'close' } : {}),
