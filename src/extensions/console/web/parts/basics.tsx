@@ -1,6 +1,7 @@
 /** Small parts that many pages use: links, buttons, names, copying. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { copyText } from '../data/clipboard.ts';
 import { open } from '../state/location.ts';
 import { visible } from '../text/visible.ts';
 import { Icon, type IconName } from './icon.tsx';
@@ -116,16 +117,13 @@ export function CopyButton({ text, label }: { text: string | (() => string); lab
     const timer = setTimeout(() => setCopied(false), COPIED_MS);
     return () => clearTimeout(timer);
   }, [copied]);
-  const copy = async (): Promise<void> => {
-    await navigator.clipboard.writeText(typeof text === 'string' ? text : text());
-    setCopied(true);
-  };
+  const copy = async (): Promise<void> => setCopied(await copyText(typeof text === 'string' ? text : text()));
   return (
     <Button
       kind="quiet"
       icon={copied ? 'check' : 'copy'}
       label={copied ? 'Copied' : label}
-      onClick={() => void copy().catch(() => setCopied(false))}
+      onClick={() => void copy()}
     />
   );
 }

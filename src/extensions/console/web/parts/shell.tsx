@@ -1,6 +1,7 @@
 /** The frame of every page: the rail, the bar on top, the keys that work everywhere. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { copyText } from '../data/clipboard.ts';
 import { nextTheme, theme, zone } from '../state/settings.ts';
 import { logOut, may, me } from '../state/session.ts';
 import { useKeys } from '../state/keys.ts';
@@ -53,8 +54,8 @@ export function Shell({ children }: { children: ComponentChildren }): JSX.Elemen
     '/': () => document.querySelector<HTMLInputElement>('[data-search]')?.focus(),
     t: () => document.getElementById('range')?.click(),
     z: () => (zone.value = zone.value === 'utc' ? 'local' : 'utc'),
-    y: () => copy(location.href),
-    Y: () => copy(absoluteLink()),
+    y: () => void copyText(location.href),
+    Y: () => void copyText(absoluteLink()),
   });
   return (
     <div class="shell">
@@ -74,8 +75,6 @@ export function Shell({ children }: { children: ComponentChildren }): JSX.Elemen
     </div>
   );
 }
-
-const copy = (text: string): void => void navigator.clipboard.writeText(text).catch(() => undefined);
 
 /** The current address, with the start and end that a relative range like "last 24 h" has now. */
 function absoluteLink(): string {

@@ -2,6 +2,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { TraceHeader } from '../../../api/shapes.ts';
+import { copyText } from '../../data/clipboard.ts';
 import { curlOf, projectPath, request, urlOf } from '../../data/api.ts';
 import { Button, CopyButton, Fact, Link, Name } from '../../parts/basics.tsx';
 import { DeleteTraces } from '../../parts/delete-traces.tsx';
@@ -99,11 +100,6 @@ function Actions({ header }: { header: TraceHeader }): JSX.Element {
       .then((blob) => download(blob, name))
       .catch(() => undefined);
   };
-  const copy = (text: string | Promise<string>): void => {
-    void Promise.resolve(text)
-      .then((each) => navigator.clipboard.writeText(each))
-      .catch(() => undefined);
-  };
   const id = fileName(header.trace_id);
   return (
     <>
@@ -122,10 +118,16 @@ function Actions({ header }: { header: TraceHeader }): JSX.Element {
           );
           return (
             <>
-              {choice('Copy link', () => copy(location.href))}
-              {choice('Copy curl', () => copy(curlOf(urlOf(path))))}
+              {choice('Copy link', () => void copyText(location.href))}
+              {choice('Copy curl', () => void copyText(curlOf(urlOf(path))))}
               {seesContent.value
-                ? choice('Copy as Markdown', () => copy(request(urlOf(`${path}/markdown`), {}).then((r) => r.text())))
+                ? choice(
+                    'Copy as Markdown',
+                    () =>
+                      void request(urlOf(`${path}/markdown`), {})
+                        .then((r) => r.text())
+                        .then(copyText, () => undefined),
+                  )
                 : null}
               {choice('Download OTLP JSON', () => save('otlp?as=json', `trace-${id}.json`))}
             </>
