@@ -9,8 +9,33 @@ export interface UrlFault {
 
 /** Also the folder of a server's socket, in two forms. */
 const FORM = /^(?:postgres(?:ql)?:\/\/|socket:|\/)/;
-const FORM_HINT = 'Write it as postgres://user:password@host:5432/database, special characters of the password as %XX.';
+export const FORM_HINT =
+  'Write it as postgres://user:password@host:5432/database, special characters of the password as %XX.';
 const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
+
+/** The client takes these for verify-full. It also prints a warning, which is not for an operator. */
+const SAME_AS_VERIFY_FULL = /(?<=[?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/u;
+/** The parameters of the client and libpq. The client ignores others, so a misspelt sslmode would mean no TLS. */
+const SSL_PARAMETERS = [
+  'sslmode',
+  'sslrootcert',
+  'sslcert',
+  'sslkey',
+  'ssl',
+  'sslnegotiation',
+  'sslpassword',
+  'sslcrl',
+  'sslcrldir',
+  'sslsni',
+  'sslcompression',
+  'ssl_min_protocol_version',
+  'ssl_max_protocol_version',
+];
+
+/** The URL for the client, with the mode of TLS that is used. */
+export function forClient(url: string): string {
+  return url.includes('uselibpqcompat=true') ? url : url.replace(SAME_AS_VERIFY_FULL, 'verify-full');
+}
 
 /** Null for a URL that a client can read. */
 export function faultOfDatabaseUrl(text: string): UrlFault | null {
@@ -22,6 +47,12 @@ export function faultOfDatabaseUrl(text: string): UrlFault | null {
   if (url === null) return { message: 'it is not a valid URL', hint: FORM_HINT };
   const port = url.searchParams.get('port') ?? url.port;
   if (port !== '' && !isPort(port)) return { message: `its port is not from 1 to ${MAX_PORT}`, hint: FORM_HINT };
+  const misspelt = [...url.searchParams.keys()].find((name) => /^ssl/iu.test(name) && !SSL_PARAMETERS.includes(name));
+  if (misspelt !== undefined)
+    return {
+      message: 'it has an unknown parameter of TLS',
+      hint: suggest(misspelt, SSL_PARAMETERS, 'parameters') ?? FORM_HINT,
+    };
   // The client takes an unknown mode for verify-full, which may not be what is meant.
   const mode = url.searchParams.get('sslmode') ?? '';
   if (mode === '' || SSL_MODES.includes(mode)) return null;

@@ -1,6 +1,6 @@
 /** Checks and describes the configured URL of the database. */
 import pg from 'pg';
-import { faultOfDatabaseUrl, type UrlFault } from '../../component/database-url.ts';
+import { faultOfDatabaseUrl, forClient, type UrlFault } from '../../component/database-url.ts';
 import { UserError } from '../../errors.ts';
 
 /** Null for a URL that can be used. Reads the certificates that it names, and does not connect. */
@@ -10,7 +10,7 @@ export function faultOfUrl(url: string): UrlFault | null {
 
 function faultOfParameters(url: string): UrlFault | null {
   try {
-    new pg.Client({ connectionString: url });
+    new pg.Client({ connectionString: forClient(url) });
     return null;
   } catch (error) {
     const { path, message } = error as NodeJS.ErrnoException;
@@ -29,7 +29,7 @@ export function checkUrl(url: string): void {
 /** Host, port and name. The text says so when the URL is not valid. */
 export function describeDatabase(url: string): string {
   try {
-    const { host, port, database } = new pg.Client({ connectionString: url });
+    const { host, port, database } = new pg.Client({ connectionString: forClient(url) });
     const place = host.startsWith('/') ? host : `${host}:${port}`;
     return `${database ?? 'the default database'} at ${place}`;
   } catch {

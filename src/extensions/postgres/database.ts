@@ -4,6 +4,7 @@
  */
 import pg from 'pg';
 import type { PostgresDatabase, Query, SessionLimits } from '../../component/capabilities/postgres.ts';
+import { forClient } from '../../component/database-url.ts';
 import { lowerPriority } from './backend-priority.ts';
 import { DatabaseClock } from './clock.ts';
 import { destroyConnection, endConnection, endPool } from './connection-end.ts';
@@ -80,7 +81,7 @@ export class Database implements PostgresDatabase {
 
   /** Before the address is set, every query rejects at once. */
   use(address: Address): this {
-    this.#address = address;
+    this.#address = 'connectionString' in address ? { connectionString: forClient(address.connectionString) } : address;
     this.#resolveOpened();
     return this;
   }

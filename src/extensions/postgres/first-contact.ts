@@ -4,6 +4,7 @@
  */
 import pg from 'pg';
 import { endConnection } from './connection-end.ts';
+import { FORM_HINT } from '../../component/database-url.ts';
 import { UserError } from '../../errors.ts';
 import { type Address, Database } from './database.ts';
 import { migrate } from './migrate.ts';
@@ -37,6 +38,26 @@ const FIRST_QUESTION = `
 const WRONG_ADDRESS = /^(?:28...|3D000)$/;
 const BROKEN_CONNECTION =
   /^(?:connection terminated|connection ended|client has encountered a connection error|timeout e|query read timeout)/i;
+/** The words of the client for a URL without a password. */
+const NO_PASSWORD = /client password must be a/;
+/** What the operator can do, by the code and the text of the failure. The first that matches applies. */
+const REMEDIES: readonly (readonly [RegExp, string])[] = [
+  [/^28P01/, 'Correct the user and the password of the URL. Special characters of the password are written as %XX.'],
+  [/^3D000/, 'Create it, for example with `createdb`, or correct the name in the URL.'],
+  [/^28.*no encryption/, 'Add sslmode=verify-full to the URL, or allow the connection in pg_hba.conf of the server.'],
+  [/^28/, 'Correct the user of the URL, or allow the connection in pg_hba.conf of the server.'],
+  [/does not support SSL/, 'Remove sslmode from the URL, or turn on `ssl` in postgresql.conf of the server.'],
+  [/ALTNAME/, 'Use a host name of the certificate in the URL.'],
+  [
+    /certificate/i,
+    'Add the certificate authority of the server to the URL: sslmode=verify-full&sslrootcert=/path/ca.pem. With sslmode=no-verify nothing is verified.',
+  ],
+  [/read-only/, 'Give the URL the address of the primary.'],
+  [
+    /^(?:connect )?(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ETIMEDOUT|ENOENT)/,
+    'Check host and port of the URL, and that the server runs.',
+  ],
+];
 /**
  * Connection, resources, operator intervention (starting up, shutting down), object not in the required state (a lock
  * that was not granted in time), an unusable transaction (read-only, after a failover), a conflict with another
@@ -165,9 +186,17 @@ function unreachableAt(address: Address, error: unknown): UserError {
 }
 
 export function unreachable(error: unknown): UserError {
+  const failure = describeFailure(error);
+  const cause = `${sqlstateOf(error) ?? codeOf(error)} ${failure}`.trim();
+  if (NO_PASSWORD.test(failure))
+    return new UserError(
+      'the database cannot be reached: the server asks for a password, and the URL has none',
+      FORM_HINT,
+    );
+  const remedy = REMEDIES.find(([pattern]) => pattern.test(cause))?.[1];
   return new UserError(
-    `the database cannot be reached: ${describeFailure(error)}`,
-    'Check extensions.postgres.url, or leave it out to use the embedded server.',
+    `the database cannot be reached: ${failure}`,
+    remedy ?? 'Check extensions.postgres.url, or leave it out to use the embedded server.',
   );
 }
 

@@ -5,7 +5,8 @@ import t from 'tap';
 import { COMPONENTS } from '../../../src/components.ts';
 import { CompiledSchemas } from '../../../src/config/compiled-schemas.ts';
 import { loadConfig } from '../../../src/config/load.ts';
-import { checkUrl } from '../../../src/extensions/postgres/database-url.ts';
+import { Database } from '../../../src/extensions/postgres/database.ts';
+import { checkUrl, describeDatabase } from '../../../src/extensions/postgres/database-url.ts';
 
 const REFUSED: readonly (readonly [url: string, reason: RegExp])[] = [
   ['shop', /does not begin with postgres/],
@@ -23,6 +24,8 @@ const REFUSED: readonly (readonly [url: string, reason: RegExp])[] = [
   ['postgres://db/x?port=secret', /port is not from 1 to 65535/],
   ['postgres://u:sec#ret@db/x', /the character #/],
   ['postgres://db/x?sslmode=verify_full', /sslmode is not known/],
+  ['postgres://db/x?ssl_mode=require', /unknown parameter of TLS/],
+  ['postgres://db/x?sslmod=require', /unknown parameter of TLS/],
   [
     'postgres://db/x?sslmode=verify-full&sslrootcert=/absent/ca.crt',
     /\/absent\/ca\.crt, which it names, cannot be read/,
@@ -41,11 +44,29 @@ REFUSED.forEach(([url, reason], index) => {
   });
 });
 
+t.test('no mode of TLS makes the client print a warning of its own', async (t) => {
+  const warnings: string[] = [];
+  const listen = ({ message }: Error): void => void warnings.push(message);
+  process.on('warning', listen);
+  t.teardown(() => process.off('warning', listen));
+  for (const mode of ['prefer', 'require', 'verify-ca', 'verify-full', 'no-verify', 'disable']) {
+    const url = `postgres://u:p@127.0.0.1:1/x?sslmode=${mode}`;
+    checkUrl(url);
+    describeDatabase(url);
+    await t.rejects(new Database().use({ connectionString: url }).query('SELECT 1'));
+  }
+  // Warnings are emitted in the next tick.
+  await new Promise(setImmediate);
+  t.same(warnings, []);
+});
+
 t.test('usual URLs are accepted', async (t) => {
   for (const url of [
     'postgres://u:p@db:5432/x',
     'postgres://u:p%23%2F@db/x',
     'postgresql://db/x?sslmode=verify-full',
+    'postgresql://db/x?sslmode=require&sslnegotiation=direct',
+    'postgresql://db/x?ssl=true&channel_binding=require',
     'postgres://u@localhost/x?host=%2Frun',
     'postgres://[::1]:5432/x',
     'postgres://u:p@/x?host=%2Frun',

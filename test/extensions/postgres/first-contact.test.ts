@@ -10,6 +10,7 @@ import {
   type FirstContact,
   isPassing,
   makeContact,
+  unreachable,
 } from '../../../src/extensions/postgres/first-contact.ts';
 import { openSession } from '../../../src/extensions/postgres/ledger/session.ts';
 import { longTest } from '../../support/long.ts';
@@ -55,6 +56,26 @@ t.test('a wrong address, a certificate or an internal error does not pass', asyn
   ]) {
     t.notOk(isPassing(error), describeFailure(error));
   }
+});
+
+t.test('each failure of the first connection has its remedy', async (t) => {
+  for (const [error, hint] of [
+    [failure('password authentication failed for user "u"', '28P01'), /^Correct the user and the password/],
+    [failure('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string'), /^Write it as postgres:/],
+    [failure('database "x" does not exist', '3D000'), /^Create it/],
+    [failure('no pg_hba.conf entry for host "h", user "u", database "x", no encryption', '28000'), /^Add sslmode/],
+    [failure('role "u" does not exist', '28000'), /^Correct the user of the URL, or allow/],
+    [failure('The server does not support SSL connections'), /^Remove sslmode/],
+    [failure('self-signed certificate in certificate chain', 'SELF_SIGNED_CERT_IN_CHAIN'), /sslrootcert=/],
+    [failure('unable to verify the first certificate', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'), /sslrootcert=/],
+    [failure("Hostname/IP does not match certificate's altnames", 'ERR_TLS_CERT_ALTNAME_INVALID'), /host name/],
+    [failure('the server is read-only', '25006'), /primary/],
+    [failure('cannot execute SELECT in a read-only transaction', '25006'), /primary/],
+    [failure('connect ECONNREFUSED 127.0.0.1:1', 'ECONNREFUSED'), /^Check host and port/],
+    [new AggregateError([failure('connect ECONNREFUSED ::1:1', 'ECONNREFUSED')], ''), /^Check host and port/],
+    [failure('something else'), /^Check extensions\.postgres\.url/],
+  ] as const)
+    t.match(unreachable(error).hint, hint, describeFailure(error));
 });
 
 t.test('for a host with several addresses the first failure is reported', async (t) => {
