@@ -1,5 +1,5 @@
 /** `sluice backup FILE`: all data of one moment in one file, while the daemon runs. */
-import { basename, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { UserError } from '../errors.ts';
 import { backUp } from '../extensions/postgres/transfer/backup.ts';
 import type { Sink } from '../extensions/postgres/transfer/backup-file.ts';
@@ -61,7 +61,7 @@ async function explained<T>(path: string, work: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     throw new UserError(
-      `${basename(path)} cannot be written: ${fileFault(error)}`,
+      `${path} cannot be written: ${fileFault(error)}`,
       'Nothing has changed. Name a file in a folder with enough space that this user may write to.',
     );
   }

@@ -3,14 +3,27 @@ import type { CommandEntry, LoadedCommand } from './command.ts';
 import { flagOption, type Option, type Options } from './options.ts';
 import { layOut, type Style } from './terminal.ts';
 
+const commandRows = (commands: readonly CommandEntry[]): readonly (readonly string[])[] =>
+  commands.map(({ name, words = '', summary }) => [`${name} ${words}`.trimEnd(), summary]);
+
+/** `sluice key --help`: the commands that begin with this word. */
+export function groupHelp(group: string, members: readonly CommandEntry[], style: Style): string {
+  return [
+    `${style.bold('Usage')}\n  sluice ${group} <command> [options]`,
+    '',
+    `${style.bold('Commands')}\n${layOut(commandRows(members), '  ')}`,
+    '',
+    '`sluice help <command>` describes a command.',
+  ].join('\n');
+}
+
 export function overviewHelp(commands: readonly CommandEntry[], style: Style): string {
-  const rows = commands.map(({ name, words = '', summary }) => [`${name} ${words}`.trimEnd(), summary]);
   return [
     'Sluice receives AI telemetry as OTLP, prices it, and answers after it is stored.',
     '',
     `${style.bold('Usage')}\n  sluice [command] [options]`,
     '',
-    `${style.bold('Commands')}\n${layOut(rows, '  ')}`,
+    `${style.bold('Commands')}\n${layOut(commandRows(commands), '  ')}`,
     '',
     `${style.bold('Options')}\n${layOut(optionRows(ROOT_OPTIONS), '  ')}`,
     '',

@@ -8,10 +8,10 @@ import type { CompiledSchemas } from '../config/compiled-schemas.ts';
 import { ConfigError } from '../config/diagnostics.ts';
 import { UserError } from '../errors.ts';
 import { openFileLimit } from '../net/open-files.ts';
-import { type CommandEntry, type ExitCode, loadCommand } from './command.ts';
+import { type CommandEntry, type ExitCode, loadCommand, type LoadedCommand } from './command.ts';
 import { COMMANDS, DEFAULT_COMMAND, OWN_COMMANDS } from './commands.ts';
 import { RUN_OPTIONS } from './config-options.ts';
-import { commandHelp, overviewHelp, ROOT_OPTIONS } from './help.ts';
+import { commandHelp, groupHelp, overviewHelp, ROOT_OPTIONS } from './help.ts';
 import { firstWord, parseWords, UsageError } from './options.ts';
 import { makeStyle, makeTerminal, type Terminal, wantsColour } from './terminal.ts';
 import { versionOf } from './version.ts';
@@ -50,10 +50,29 @@ function checkOpenFiles(): void {
 }
 
 async function dispatch(host: NodeJS.Process, terminal: Terminal, schemas?: CompiledSchemas): Promise<ExitCode> {
+  const group = groupToDescribe(host.argv.slice(2));
+  if (group !== null) return print(terminal, groupHelp(group, membersOf(group), terminal.style));
   const { entry, rest } = findEntry(host.argv.slice(2));
   // Checked before anything is loaded. Every other command still checks all arguments.
   if (entry.name === DEFAULT_COMMAND && isVersionAlone(rest)) return print(terminal, `sluice ${versionOf()}`);
   const command = await loadCommand(entry);
+  try {
+    return await perform(command, { entry, rest, host, terminal, schemas });
+  } catch (error) {
+    if (!(error instanceof UsageError) || error.hint !== null) throw error;
+    throw new UsageError(error.message, hintHelp(command));
+  }
+}
+
+interface Given {
+  readonly entry: CommandEntry;
+  readonly rest: readonly string[];
+  readonly host: NodeJS.Process;
+  readonly terminal: Terminal;
+  readonly schemas: CompiledSchemas | undefined;
+}
+
+async function perform(command: LoadedCommand, { entry, rest, host, terminal, schemas }: Given): Promise<ExitCode> {
   const { values, words } = parseWords(rest, { ...command.options, ...ROOT_OPTIONS });
   if (values.flag('version')) return print(terminal, `sluice ${versionOf()}`);
   if (entry === HELP) return print(terminal, await helpOn(words, terminal));
@@ -62,7 +81,11 @@ async function dispatch(host: NodeJS.Process, terminal: Terminal, schemas?: Comp
     return print(terminal, named ? commandHelp(command, terminal.style) : overviewHelp(COMMANDS, terminal.style));
   }
   const extra = words[wordCount(command)];
-  if (extra !== undefined) throw new UsageError(`sluice ${command.name} does not take "${extra}"`, hintHelp(command));
+  if (extra !== undefined)
+    throw new UsageError(
+      `sluice ${command.name} does not take "${extra}"`,
+      'config' in command.options && YAML_FILE.test(extra) ? hintConfig(command.name, extra) : hintHelp(command),
+    );
   return (await command.run({ values, words, terminal, process: host, commands: COMMANDS, schemas })) ?? 0;
 }
 
@@ -101,22 +124,41 @@ function findEntry(input: readonly string[]): { readonly entry: CommandEntry; re
   if (group !== undefined) return { entry: group, rest: [...before, ...input.slice(at + 2)] };
   const entry = [...COMMANDS, ...OWN_COMMANDS].find((each) => isNameOf(each, word));
   if (entry !== undefined) return { entry, rest: [...before, ...input.slice(at + 1)] };
+  // What follows a misspelt option may be its value.
+  parseWords(before, { ...RUN_OPTIONS, ...ROOT_OPTIONS });
   throw unknownCommand(word, input[at + 1]);
 }
+
+/** `sluice key --help` and `sluice help key`; null for anything else. */
+function groupToDescribe(input: readonly string[]): string | null {
+  const words = input.filter((word) => word !== '--help' && word !== '-h');
+  const asked = words.length < input.length || words[0] === HELP.name;
+  const [name = '', ...others] = words[0] === HELP.name ? words.slice(1) : words;
+  return asked && others.length === 0 && membersOf(name).length > 0 ? name : null;
+}
+
+const membersOf = (group: string): readonly CommandEntry[] =>
+  COMMANDS.filter(({ name }) => name.startsWith(`${group} `));
 
 const isNameOf = ({ name, aliases = [] }: CommandEntry, word: string): boolean =>
   name === word || aliases.includes(word);
 
 function unknownCommand(word: string, next: string | undefined): UsageError {
-  const members = COMMANDS.filter(({ name }) => name.startsWith(`${word} `)).map(({ name }) => name);
+  const members = membersOf(word).map(({ name }) => name);
   if (members.length > 0) {
     const what =
       next === undefined || next.startsWith('-') ? `"${word}" is not complete` : `unknown command "${word} ${next}"`;
     return new UsageError(what, `one of ${members.join(', ')}`);
   }
+  if (YAML_FILE.test(word)) return new UsageError(`unknown command "${word}"`, hintConfig(DEFAULT_COMMAND, word));
   const near = nearest(word, [...COMMANDS.map(({ name }) => name), HELP.name]);
   return new UsageError(`unknown command "${word}"`, near === null ? 'see sluice --help' : `did you mean "${near}"?`);
 }
+
+/** A configuration that was given without its option. */
+const YAML_FILE = /\.ya?ml$/iu;
+const hintConfig = (command: string, file: string): string =>
+  `a configuration is named with --config: sluice ${command} --config ${file}`;
 
 const hintHelp = ({ name }: CommandEntry): string => `see sluice ${name} --help`;
 

@@ -9,14 +9,15 @@ import { flagOption, textOption, UsageError } from './options.ts';
 import { layOut } from './terminal.ts';
 import { plural } from './view/format.ts';
 
-const PLAN_OPTIONS = {
-  plan: textOption('free|paid', 'The plan', { default: 'paid' }),
-  'monthly-spans': textOption('N', 'Spans a month on the free plan'),
-};
+const MONTHLY_SPANS = textOption('N', 'Spans a month on the free plan');
 
 export const commands: Readonly<Record<string, Command>> = {
   create: {
-    options: { ...CONFIG_OPTIONS, ...PLAN_OPTIONS },
+    options: {
+      ...CONFIG_OPTIONS,
+      plan: textOption('free|paid', 'The plan', { default: 'paid' }),
+      'monthly-spans': MONTHLY_SPANS,
+    },
     examples: [
       ['sluice project create shop', 'a project without a quota'],
       ['sluice project create trial --plan free --monthly-spans 100000', 'one with a monthly quota'],
@@ -29,11 +30,14 @@ export const commands: Readonly<Record<string, Command>> = {
       }),
   },
   'set-plan': {
-    options: { ...CONFIG_OPTIONS, ...PLAN_OPTIONS },
+    options: { ...CONFIG_OPTIONS, plan: textOption('free|paid', 'The plan; needed'), 'monthly-spans': MONTHLY_SPANS },
     examples: [['sluice project set-plan trial --plan paid', 'lift the quota']],
     run: (call) =>
       withDatabase(call, 'write', async (database) => {
         const name = onlyWord(call, 'NAME');
+        // The default of a new project would lift the quota of this one.
+        if (!call.values.flag('plan'))
+          throw new UsageError('--plan is missing', 'use --plan paid, or --plan free --monthly-spans N');
         const [plan, monthlySpans] = planOf(call);
         await new Administration(database).setPlan(name, plan, monthlySpans);
         call.terminal.print(

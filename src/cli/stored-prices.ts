@@ -134,7 +134,7 @@ function checked(entry: unknown): PriceEntry {
   const read = new StoredEntries().read(id, entry);
   if (!isProblem(read)) return read;
   throw new UserError(
-    `${id === '' ? 'an entry' : `the price "${clean(id)}"`} is invalid: ${read.path} ${read.message}`,
+    `${id === '' ? 'an entry' : `the price "${clean(id)}"`} is invalid: ${`${read.path} ${read.message}`.trim()}`,
     'Nothing was stored. The form is that of pricing.overrides: docs/configuration.md.',
   );
 }

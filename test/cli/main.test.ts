@@ -59,6 +59,13 @@ t.test('help lists the commands, and each command has its own', async (t) => {
   t.equal((await sluice(['print-config', '-h'])).out, own.out);
 });
 
+t.test('help on a group lists its commands', async (t) => {
+  const group = await sluice(['help', 'key']);
+  t.match(group, { code: 0, err: '', out: /sluice key <command>.*\n {2}key create .*\n {2}key revoke <ID> /su });
+  t.strictSame(await sluice(['key', '--help']), group);
+  t.match(await sluice(['key']), { code: 2, err: /one of key create, key list, key revoke/u });
+});
+
 t.test('the version is printed', async (t) => {
   t.match(await sluice(['--version']), { code: 0, out: /^sluice \d+\.\d+\.\d+\n$/u });
 });
@@ -71,6 +78,13 @@ t.test('wrong usage exits with 2, with a hint and without a stack trace', async 
   });
   t.match(await sluice(['validate', '--cnfig', 'x']), { code: 2, err: /did you mean "--config"/u });
   t.match(await sluice(['validate', 'extra']), { code: 2, err: /does not take "extra"/u });
+  t.match(await sluice(['validate', 'a.yaml']), { code: 2, err: /hint: .* sluice validate --config a\.yaml\n/u });
+  t.match(await sluice(['a.yaml']), { code: 2, err: /hint: .* sluice run --config a\.yaml\n/u });
+  t.match(await sluice(['--cnfig', 'x']), {
+    code: 2,
+    err: /unknown option --cnfig\n {2}hint: did you mean "--config"/u,
+  });
+  t.match(await sluice(['trace']), { code: 2, err: 'error: ID is missing\n  hint: see sluice trace --help\n' });
   t.match(await sluice(['print-config', '--format', 'xml']), { code: 2, err: /must be yaml or json/u });
 });
 

@@ -250,6 +250,12 @@ t.test('the demonstration creates a key if possible, and revokes it', async (t) 
   t.match(await read('traces', '--project', 'default'), [{ root_name: 'invoke_agent travel-assistant' }]);
 });
 
+t.test('a plan is changed only when it is named', async (t) => {
+  t.match(await sluice('project', 'create', 'trial', '--plan', 'free', '--monthly-spans', '10'), { code: 0 });
+  t.match(await sluice('project', 'set-plan', 'trial'), { code: 2, err: /--plan is missing/u });
+  t.match(await sluice('project', 'list'), { out: /trial +free +10 /u });
+});
+
 longTest('a demonstration that cannot be sent is reported with a hint', async (t) => {
   const away = `http://127.0.0.1:${await freePort()}`;
   const cases: readonly [readonly string[], number, RegExp][] = [
