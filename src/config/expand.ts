@@ -19,6 +19,8 @@ const MAX_EXPANDED_LENGTH = 1024 * 1024;
 
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/u;
 const SCHEMES = ['env', 'file'];
+/** The whole value, as a shell or Docker Compose would replace it. */
+const SHELL_VARIABLE = /^\$[A-Z_][A-Z0-9_]+$/u;
 
 /** The files and defaults that are being expanded. */
 type Trail = readonly string[];
@@ -57,6 +59,13 @@ export class Expander {
       return { ...node, items };
     }
     if (typeof node.value !== 'string' || !node.value.includes('$')) return node;
+    if (SHELL_VARIABLE.test(node.value))
+      this.#diagnostics.warn(
+        node.origin,
+        'a variable without braces is not replaced',
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration's own syntax.
+        'write ${env:NAME}, or $$ for a plain dollar sign',
+      );
     return this.#expandText(node.value, node.origin, trail);
   }
 

@@ -173,12 +173,16 @@ const COMPARISONS: Readonly<Record<string, string>> = {
   '<': 'less than',
 };
 
+/** Look-around and back-references. */
+const UNKNOWN_TO_RE2 = /\(\?<?[=!]|\\[1-9k]/u;
+const NOT_IN_RE2 = 'look-around and back-references are not known to RE2';
+
 function formatWords(format: string, must: Must, shown: string, text: string | null): Words {
   if (format === 're2' && text !== null) {
     const fault = printable(expressionFault(text) ?? '');
     return fault === MATCHES_EMPTY
       ? must('an expression that does not match the empty text', 'write + instead of *, for example')
-      : must(`an RE2 expression: ${fault}`, 'look-around and back-references are not known to RE2');
+      : must(`an RE2 expression: ${fault}`, UNKNOWN_TO_RE2.test(text) ? NOT_IN_RE2 : null);
   }
   const [what, hint] =
     format === 're2' ? ['an RE2 expression', null] : (FORMAT_WORDS[format] ?? [`of the form "${format}"`, null]);
@@ -225,7 +229,8 @@ function collectionWords(error: ErrorObject, subject: string): Words {
     maxProperties: `${subject} may hold at most ${countOf(limit, 'entry')}`,
     uniqueItems: `${subject} holds the same item twice`,
   };
-  return { message: words[error.keyword] ?? `${subject} ${error.message ?? 'is not valid'}`, hint: null };
+  const hint = error.keyword.startsWith('min') ? descriptionOf([error.parentSchema]) : null;
+  return { message: words[error.keyword] ?? `${subject} ${error.message ?? 'is not valid'}`, hint };
 }
 
 const countOf = (count: unknown, noun: string): string =>

@@ -13,6 +13,8 @@ import {
   parseAllDocuments,
   type Node as YamlNode,
   type Pair,
+  type YAMLParseError,
+  type YAMLWarning,
 } from 'yaml';
 import type { Entry, Node, ScalarNode } from './node.ts';
 import { type Diagnostics, quote } from './diagnostics.ts';
@@ -96,11 +98,15 @@ function parseOne(source: Source, diagnostics: Diagnostics): Document | null {
   const list = Array.isArray(documents) ? documents : [];
   const [first, second] = list;
   if (first === undefined) return parseAllDocuments('null')[0] ?? null;
-  const faults = list.flatMap((document) => [...document.errors, ...document.warnings]).slice(0, MAX_SYNTAX_ERRORS);
+  const faults = list
+    .flatMap((document) => [...document.errors, ...document.warnings])
+    // After a line with another indentation, the parser refuses each line that follows.
+    .filter(({ code }, index, all) => code !== 'BAD_INDENT' || !INDENTATION.has(all[index - 1]?.code ?? ''))
+    .slice(0, MAX_SYNTAX_ERRORS);
   for (const fault of faults) {
     const [offset, end] = fault.pos;
     const origin = { source, offset: Math.min(offset, source.text.length), length: Math.max(1, end - offset) };
-    diagnostics.error(origin, `not valid YAML: ${syntaxMessage(fault.code, fault.message)}`, syntaxHint(fault.code));
+    diagnostics.error(origin, `not valid YAML: ${syntaxMessage(fault.code, fault.message)}`, syntaxHint(fault));
   }
   if (faults.length > 0) return null;
   if (second !== undefined && second.contents !== null) {
@@ -115,6 +121,8 @@ function parseOne(source: Source, diagnostics: Diagnostics): Document | null {
   return first;
 }
 
+const INDENTATION: ReadonlySet<string> = new Set(['BAD_INDENT', 'TAB_AS_INDENT']);
+
 function syntaxMessage(code: string, message: string): string {
   if (code === 'DUPLICATE_KEY') return 'this key is already given above';
   if (code === 'TAB_AS_INDENT') return 'a tab character';
@@ -122,9 +130,11 @@ function syntaxMessage(code: string, message: string): string {
   return sentence.charAt(0).toLowerCase() + sentence.slice(1);
 }
 
-function syntaxHint(code: string): string | null {
+function syntaxHint({ code, message }: YAMLParseError | YAMLWarning): string | null {
   if (code === 'DUPLICATE_KEY') return 'keep one of the two';
   if (code === 'TAB_AS_INDENT') return 'indent with spaces';
+  if (code === 'BAD_INDENT')
+    return message.startsWith('Flow') ? 'close the bracket above' : 'compare its indentation with the lines above';
   if (code === 'BAD_SCALAR_START') return 'put the value in quotes';
   return code === 'TAG_RESOLVE_FAILED' ? 'tags are not used in this configuration' : null;
 }

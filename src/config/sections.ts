@@ -49,6 +49,14 @@ export function checkTop(root: Node, diagnostics: Diagnostics): MapNode | null {
   return root;
 }
 
+/** What to do instead of common components of the Collector. */
+const COLLECTOR_TYPES: Readonly<Record<string, string>> = {
+  'processor batch': 'leave it out: requests that arrive together share one commit',
+  'processor memory_limiter': 'leave it out: the receiver has max_in_flight_size',
+  'exporter debug': 'leave it out: `sluice tap` shows what is stored',
+  'exporter logging': 'leave it out: `sluice tap` shows what is stored',
+};
+
 interface Place {
   readonly workingDirectory: string;
   readonly schemas: CompiledSchemas;
@@ -112,7 +120,9 @@ async function checkComponent(
     const types = definitions.filter((each) => each.kind === kind).map((each) => each.type);
     const elsewhere = definitions.find((each) => each.type === parsed.type);
     const hint =
-      elsewhere === undefined ? suggest(parsed.type, types, section) : `"${parsed.type}" is an ${elsewhere.kind}`;
+      elsewhere === undefined
+        ? (COLLECTOR_TYPES[`${kind} ${parsed.type}`] ?? suggest(parsed.type, types, section))
+        : `"${parsed.type}" is an ${elsewhere.kind}; known ${section}: ${types.join(', ')}`;
     diagnostics.error(
       entry.key,
       `unknown ${kind} type "${parsed.type}"`,

@@ -61,6 +61,16 @@ const CASES: readonly (readonly [processors: string, expected: readonly string[]
       `"x*" | ${RULE}.pattern must be an expression that does not match the empty text | write + instead of *, for example`,
     ],
   ],
+  [
+    redact('{ name: a, pattern: "(b" }'),
+    [`"(b" | ${RULE}.pattern must be an RE2 expression: missing closing ): \`(b\``],
+  ],
+  [
+    redact('{ name: a, pattern: "a(?=b)" }'),
+    [
+      `"a(?=b)" | ${RULE}.pattern must be an RE2 expression: invalid or unsupported Perl syntax: \`(?=\` | look-around and back-references are not known to RE2`,
+    ],
+  ],
   [match('{ prefx: gpt }'), [`prefx | unknown option "prefx" in ${MATCH} | did you mean "prefix"?`]],
   [match('{ regexp: "a.*" }'), [`regexp | unknown option "regexp" in ${MATCH} | did you mean "regex"?`]],
   [match('{ prefix: 5 }'), [`5 | ${MATCH}.prefix must be text, not 5 | put it in quotes: "5"`]],
@@ -71,7 +81,7 @@ const CASES: readonly (readonly [processors: string, expected: readonly string[]
   ],
   [match('{}'), [`{} | ${MATCH} needs prefix, or regex | ${MODELS}`]],
   [match('5'), [`5 | ${MATCH} must be text or a list or a map of options, not 5 | ${MODELS}`]],
-  [match('[]'), [`[] | ${MATCH} needs at least 1 item`]],
+  [match('[]'), [`[] | ${MATCH} needs at least 1 item | Any of these names.`]],
   [match('""'), [`"" | ${MATCH} must be at least 1 character long`]],
   [
     match('[5, {}]'),

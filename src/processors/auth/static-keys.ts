@@ -14,6 +14,8 @@ export interface StaticKeyOptions {
 
 const HASH_FORMAT = /^sha256:([0-9a-f]{64})$/i;
 
+const HASH_HINT = 'Make it with: printf %s KEY | sha256sum';
+
 export class StaticKeys {
   /** By hash in hex: the time of a lookup does not depend on how much of a wrong key is right. */
   readonly #credentials = new Map<string, Credential>();
@@ -48,6 +50,8 @@ export function staticKeyFaults(options: readonly StaticKeyOptions[]): readonly 
     const keyHash = hashOf(key);
     const first = projects.get(project) ?? option;
     const faults = [];
+    if (/^sha256:/iu.test(key) && !HASH_FORMAT.test(key))
+      faults.push(faultAt(index, 'key', 'this is not a hash: it needs 64 hex digits after sha256:', HASH_HINT));
     if (hashes.has(keyHash)) faults.push(faultAt(index, 'key', 'this key exists already', 'Remove one of them.'));
     if (plan === 'free' && quota === undefined)
       faults.push(faultAt(index, 'plan', 'the free plan needs a monthly quota', 'Add monthly_spans.'));

@@ -147,6 +147,18 @@ t.test('contradicting keys are reported with their path before anything starts',
   t.notMatch(message, /first-key-of-sixteen/u);
 });
 
+t.test('a damaged hash is refused, instead of being a key itself', async (t) => {
+  for (const value of [
+    'sha256:0123456789abcdef',
+    `SHA256:${'g'.repeat(64)}`,
+    'sha256:n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=',
+  ]) {
+    const config = FILE_CONFIG.replace('keys:\n', `keys:\n      - { key: "${value}", project: shop }\n`);
+    const message = /error: this is not a hash: it needs 64 hex digits after sha256:.*hint: Make it with: printf %s/su;
+    await t.rejects(load({ 'a.yaml': config }, { definitions: COMPONENTS }), { message }, value);
+  }
+});
+
 t.test('concurrent lookups of one key are one query', async (t) => {
   let lookups = 0;
   const key = createApiKey();
