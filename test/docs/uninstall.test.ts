@@ -1,0 +1,23 @@
+/** The statements of "Uninstall" leave nothing of Sluice in the database, and nothing else is removed. */
+import { Client } from 'pg';
+import t from 'tap';
+import { createDatabase } from '../support/postgres.ts';
+import { SERVED } from '../support/postgres-daemon.ts';
+import { codeBlocks, read, section } from './markdown.ts';
+
+const LEFT = `
+  SELECT nspname AS name FROM pg_namespace WHERE nspname = 'sluice'
+  UNION ALL SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace
+  UNION ALL SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace`;
+
+t.test('nothing of Sluice is left', async (t) => {
+  const [statements = ''] = codeBlocks(section(read('docs/operations.md'), '## Uninstall'), 'sql');
+  const { url } = await createDatabase(t, SERVED);
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  t.teardown(() => client.end());
+  await client.query('CREATE VIEW public.own AS SELECT 1 AS one');
+  t.ok((await client.query(LEFT)).rows.length > 20);
+  await client.query(statements);
+  t.same((await client.query(LEFT)).rows, [{ name: 'own' }]);
+});
