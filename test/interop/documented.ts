@@ -99,7 +99,7 @@ function installed(each: Case, blocks: Blocks): Installed {
   const pins = each.versions === null ? null : versions.get(each.versions);
   if (pins === undefined) throw new Error(`docs/sdks.md names no versions of ${each.versions}`);
   for (const [, names = ''] of blocks.sh.join('\n').matchAll(INSTALLER))
-    for (const name of names.split(/\s+/u))
+    for (const name of names.split(/\s+/u).map((each) => each.replace(/==.*/u, '')))
       if (pins?.packages.some((pin) => pin.startsWith(`${name}@`) || pin.startsWith(`${name}==`)) !== true)
         throw new Error(`${name} is installed, and the page names no version of it`);
   return install(pins);
