@@ -160,6 +160,10 @@ export class Expander {
     }
     const set = this.#sources.environment[name];
     if (set !== undefined && (set !== '' || split === -1)) {
+      if (set === '') {
+        const hint = `set it, or write \${env:${name}:-} where it may be empty`;
+        this.#diagnostics.warn(origin, `the environment variable ${name} is set and empty`, hint);
+      }
       this.#diagnostics.hideText(set, `\${${name}}`);
       return { text: set, file: null };
     }

@@ -96,6 +96,17 @@ t.test('an option whose reference is empty counts as not given', async (t) => {
   t.same(config.extensions.get('postgres')?.options, { data_dir: './data' });
 });
 
+t.test('a variable that is set and empty is a warning, unless the file allows it', async (t) => {
+  const warningsOf = async (url: string): Promise<readonly string[]> => {
+    const text = `extensions: { postgres: { url: "${url}" } }\nreceivers: { otlp: {} }${REST.replace('memory', 'postgres, extensions: [postgres]')}`;
+    return (await load({ 'a.yaml': text }, { environment: { DATABASE_URL: '' } })).warnings;
+  };
+  t.match(await warningsOf('${env:DATABASE_URL}'), [
+    /^a\.yaml:1:32: warning: the environment variable DATABASE_URL is set and empty/u,
+  ]);
+  t.same(await warningsOf('${env:DATABASE_URL:-}'), []);
+});
+
 t.test('a file may contain a whole section with further references', async (t) => {
   const files = {
     'a.yaml': `receivers: \${file:r.yaml}${REST}`,
