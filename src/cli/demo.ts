@@ -8,7 +8,7 @@ import type { DemoRequest } from './demo/otlp.ts';
 import { SCALES } from './demo/day.ts';
 import { sendScale } from './demo/scale.ts';
 import { flagOption, textOption, UsageError } from './options.ts';
-import { post, refused, type Target, TARGET_OPTIONS, withTarget } from './otlp-target.ts';
+import { post, refused, type Target, TARGET_OPTIONS, withoutDatabase, withTarget } from './otlp-target.ts';
 import { asJson } from './view/screen-text.ts';
 
 const DEFAULT_ENVIRONMENT = 'demo';
@@ -56,10 +56,14 @@ function checkScale(scale: string | undefined): void {
     throw new UsageError(`--scale cannot be ${scale}`, `Use one of: ${[...SCALES.keys()].join(', ')}.`);
 }
 
-function sendTelemetry(call: Call, { endpoint, key }: Target): Promise<Outcome> {
+function sendTelemetry(call: Call, target: Target): Promise<Outcome> {
+  const { endpoint, key } = target;
   const send = (request: DemoRequest): Promise<number> => sendRequest(endpoint, key, request);
   const lengthMs = SCALES.get(call.values.text('scale') ?? '');
-  return lengthMs === undefined ? sendDemo(call, endpoint, send) : sendScale(call, { endpoint, lengthMs, send });
+  const instead = withoutDatabase(call, target);
+  return lengthMs === undefined
+    ? sendDemo(call, { endpoint, send, instead })
+    : sendScale(call, { endpoint, lengthMs, send, instead });
 }
 
 /** Returns the length of the body. */
@@ -70,14 +74,25 @@ async function sendRequest(endpoint: string, key: string, { path, body }: DemoRe
   return content.length;
 }
 
-async function sendDemo(call: Call, endpoint: string, send: (request: DemoRequest) => Promise<number>): Promise<void> {
+interface Sending {
+  readonly endpoint: string;
+  send(request: DemoRequest): Promise<number>;
+  /** The last line of the output where there is no database. */
+  readonly instead: string | null;
+}
+
+async function sendDemo(call: Call, { endpoint, send, instead }: Sending): Promise<void> {
   const { values, terminal } = call;
   const demo = makeDemo(Date.now(), values.word('environment'));
   for (const request of demo.requests) await send(request);
   terminal.print(
     values.flag('json')
       ? asData(demo, endpoint)
-      : describe(demo, endpoint, terminal.style.cyan(commandLine(call, `trace ${demo.traceId}`))),
+      : describe(
+          demo,
+          endpoint,
+          instead ?? `Show it:  ${terminal.style.cyan(commandLine(call, `trace ${demo.traceId}`))}`,
+        ),
   );
 }
 
@@ -86,7 +101,5 @@ function asData({ traceId, conversation }: Demo, endpoint: string): string {
 }
 
 function describe({ content }: Demo, endpoint: string, next: string): string {
-  return [`Sent to ${endpoint}, and stored:`, ...content.map((line) => `  ${line}`), '', `Show it:  ${next}`].join(
-    '\n',
-  );
+  return [`Sent to ${endpoint}, and stored:`, ...content.map((line) => `  ${line}`), '', next].join('\n');
 }

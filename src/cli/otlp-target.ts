@@ -6,6 +6,7 @@ import { UserError } from '../errors.ts';
 import { Administration } from '../extensions/postgres/administration.ts';
 import type { Database } from '../extensions/postgres/database.ts';
 import type { Call, Outcome } from './command.ts';
+import { commandLine } from './command-line.ts';
 import { CONFIG_OPTIONS, readConfig } from './config-options.ts';
 import { withDatabase } from './database.ts';
 import { textOption } from './options.ts';
@@ -30,6 +31,13 @@ export interface Target {
   readonly config: Config | null;
   /** The database and project of a key that was created for this use; null with a given key. */
   readonly own: { readonly database: Database; readonly project: string } | null;
+}
+
+/** What to read after sending, where the commands that read a database cannot show it; null where they can. */
+export function withoutDatabase(call: Call, { config }: Target): string | null {
+  if (config === null || findPostgresOptions(config) !== null) return null;
+  const read = call.terminal.style.cyan(commandLine(call, 'explain FILE'));
+  return `This configuration has no database. Read the file of its exporter, for example with  ${read}`;
 }
 
 export interface Purpose {

@@ -6,7 +6,7 @@ import t from 'tap';
 import { longTest } from '../support/long.ts';
 import { folderOf } from '../support/config-files.ts';
 import { type Outcome, sluice as call } from '../support/command-line.ts';
-import { KEY, startDaemon } from '../support/daemon.ts';
+import { FILE_CONFIG, KEY, startDaemon } from '../support/daemon.ts';
 import { freePort, startExecutable } from '../support/executable.ts';
 import { send } from '../support/otlp-client.ts';
 import { aLogRequest, aSpan, aTraceRequest, newTraceId } from '../support/payloads.ts';
@@ -248,6 +248,14 @@ t.test('the demonstration creates a key if possible, and revokes it', async (t) 
   t.match(await sluice('demo', '--json'), { code: 0, out: /"trace_id": "[0-9a-f]{32}"/u });
   t.match(await read('key', 'list'), [{ project: 'default', label: 'demo', revokedAt: String }]);
   t.match(await read('traces', '--project', 'default'), [{ root_name: 'invoke_agent travel-assistant' }]);
+});
+
+t.test('without a database the demonstration names no command that needs one', async (t) => {
+  const { port } = await startDaemon(t, { config: FILE_CONFIG });
+  const files = { 'file.yaml': FILE_CONFIG.replace('127.0.0.1:0', `127.0.0.1:${port}`) };
+  const outcome = await call(['demo', '-c', 'file.yaml', '--key', KEY], { folder: folderOf(files) });
+  t.match(outcome, { code: 0, out: /This configuration has no database\. .* explain FILE --config file\.yaml\n$/u });
+  t.notMatch(outcome.out, /Show it/u);
 });
 
 t.test('a plan is changed only when it is named', async (t) => {

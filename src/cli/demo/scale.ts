@@ -14,6 +14,8 @@ export interface ScaleRun {
   readonly lengthMs: number;
   /** Returns the length of the body. */
   send(request: DemoRequest): Promise<number>;
+  /** The last line of the output where there is no database. */
+  readonly instead: string | null;
 }
 
 interface Sent {
@@ -26,7 +28,7 @@ interface Sent {
   largeTrace: string | null;
 }
 
-export async function sendScale(call: Call, { endpoint, lengthMs, send }: ScaleRun): Promise<ExitCode> {
+export async function sendScale(call: Call, { endpoint, lengthMs, send, instead }: ScaleRun): Promise<ExitCode> {
   const { values, terminal, process } = call;
   const sent: Sent = { traces: 0, spans: 0, logs: 0, points: 0, bytes: 0, lastTrace: null, largeTrace: null };
   const report = progressLines((text) => terminal.say(text));
@@ -49,7 +51,7 @@ export async function sendScale(call: Call, { endpoint, lengthMs, send }: ScaleR
     for (const signal of STOPS) process.removeListener(signal, stop);
   }
   if (values.flag('json')) terminal.print(asData(sent, endpoint, stopped));
-  else terminal.print(describe(call, sent, endpoint));
+  else terminal.print(describe(call, sent, { endpoint, instead }));
   if (stopped) terminal.say('Stopped. Run it again to send the rest.');
   return stopped ? 1 : 0;
 }
@@ -69,7 +71,11 @@ function asData(sent: Sent, endpoint: string, stopped: boolean): string {
   return asJson({ endpoint, complete: !stopped, ...counts, last_trace_id: lastTrace, large_trace_id: largeTrace });
 }
 
-function describe(call: Call, { traces, spans, logs, points, lastTrace, largeTrace }: Sent, endpoint: string): string {
+function describe(
+  call: Call,
+  { traces, spans, logs, points, lastTrace, largeTrace }: Sent,
+  { endpoint, instead }: Pick<ScaleRun, 'endpoint' | 'instead'>,
+): string {
   const { style } = call.terminal;
   const show = (id: string | null): string =>
     id === null ? '' : style.cyan(commandLine(call, `trace ${id.slice(0, 12)}`));
@@ -79,8 +85,12 @@ function describe(call: Call, { traces, spans, logs, points, lastTrace, largeTra
     `  ${formatCount(logs)} log records`,
     `  ${formatCount(points)} metric points`,
     '',
-    `Usage:            ${style.cyan(commandLine(call, 'usage'))}`,
-    ...(lastTrace === null ? [] : [`The last trace:   ${show(lastTrace)}`]),
-    ...(largeTrace === null ? [] : [`A large trace:    ${show(largeTrace)}`]),
+    ...(instead === null
+      ? [
+          `Usage:            ${style.cyan(commandLine(call, 'usage'))}`,
+          ...(lastTrace === null ? [] : [`The last trace:   ${show(lastTrace)}`]),
+          ...(largeTrace === null ? [] : [`A large trace:    ${show(largeTrace)}`]),
+        ]
+      : [instead]),
   ].join('\n');
 }
