@@ -15,6 +15,7 @@ import { startPostgresDaemon } from '../../support/postgres-daemon.ts';
 const HOSTILE: Readonly<Record<string, string>> = {
   default_transaction_isolation: 'serializable',
   default_transaction_deferrable: 'on',
+  jit: 'on',
   statement_timeout: '1ms',
   lock_timeout: '1ms',
   // Long enough for the first statement of a session on a busy machine.
@@ -32,6 +33,7 @@ const HOSTILE: Readonly<Record<string, string>> = {
   TimeZone: 'Pacific/Kiritimati',
 };
 const WANTED: Readonly<Record<string, string>> = {
+  jit: 'off',
   transaction_isolation: 'read committed',
   statement_timeout: '10s',
   lock_timeout: '2s',
