@@ -10,7 +10,7 @@ import { checkUrl } from '../extensions/postgres/database-url.ts';
 import { describeFailure, explain, isPassing, makeContact, unreachable } from '../extensions/postgres/first-contact.ts';
 import type { PostgresOptions } from '../extensions/postgres/options.ts';
 import { readSchemaState, tooNew, UNFINISHED_MOVE } from '../extensions/postgres/schema-state.ts';
-import { INSUFFICIENT_PRIVILEGE, sqlstateOf } from '../extensions/postgres/sqlstate.ts';
+import { INSUFFICIENT_PRIVILEGE, OUT_OF_MEMORY, sqlstateOf } from '../extensions/postgres/sqlstate.ts';
 import type { Config } from '../config/config.ts';
 import { findPostgresOptions } from '../daemon/configured-database.ts';
 import { findDaemons, type RunningDaemon } from '../daemon/runtime-folder.ts';
@@ -168,6 +168,11 @@ export function explainOpening(error: unknown): unknown {
     return new UserError(
       `the database user lacks a right: ${describeFailure(error)}`,
       'Use the user of the daemon, or let that user grant the right.',
+    );
+  if (sqlstateOf(error) === OUT_OF_MEMORY)
+    return new UserError(
+      `the database server cannot run the query: ${describeFailure(error)}`,
+      (error as { readonly hint?: string }).hint ?? 'Give the server more memory.',
     );
   if (UNDEFINED.has(sqlstateOf(error) ?? ''))
     return new UserError(

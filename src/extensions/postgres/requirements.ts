@@ -22,10 +22,15 @@ interface Facts {
   readonly temporary: boolean;
   readonly create: boolean;
   readonly connections: number;
+  /** The locks that all sessions of the server can hold together, and those for each connection. */
+  readonly locks: number;
+  readonly locksEach: number;
 }
 
 /** Connections of one process: four to write, one to listen, four for queries, one for maintenance or a trial. */
 const CONNECTIONS_PER_PROCESS = 10;
+/** A process can run so many queries at once. */
+const QUERIES = 4;
 
 const FACTS = `
   SELECT quote_ident(current_user) AS role, quote_ident(current_database()) AS database,
@@ -36,12 +41,19 @@ const FACTS = `
       current_setting('max_connections')::int4 - CASE WHEN r.rolsuper THEN 0 ELSE
         current_setting('superuser_reserved_connections')::int4 + coalesce(current_setting('reserved_connections', true), '0')::int4 END,
       CASE WHEN r.rolconnlimit < 0 OR r.rolsuper THEN 1000000 ELSE r.rolconnlimit END,
-      CASE WHEN d.datconnlimit < 0 OR r.rolsuper THEN 1000000 ELSE d.datconnlimit END) AS connections
+      CASE WHEN d.datconnlimit < 0 OR r.rolsuper THEN 1000000 ELSE d.datconnlimit END) AS connections,
+    current_setting('max_locks_per_transaction')::int4 AS "locksEach", current_setting('max_locks_per_transaction')::int4 *
+      (current_setting('max_connections')::int4 + current_setting('max_prepared_transactions')::int4) AS locks
   FROM pg_roles r, pg_database d WHERE r.rolname = current_user AND d.datname = current_database()`;
 
 const SCHEMA_RIGHTS = `
   SELECT quote_ident(nspname) AS schema, has_schema_privilege(oid, 'USAGE') AND has_schema_privilege(oid, 'CREATE') AS allowed
   FROM pg_namespace WHERE nspname = $1`;
+
+/** What a query about all days locks: the tables and indexes of each day. */
+const LOCKED = `
+  SELECT count(*)::int4 AS relations FROM pg_class
+  WHERE relnamespace = to_regnamespace('sluice') AND relispartition AND relname ~ '^(spans|logs)_'`;
 
 /** The owners of objects that this user must change, and whose rights it does not have. */
 const FOREIGN_OWNERS = `
@@ -78,7 +90,7 @@ export async function examine(client: pg.Client, options: PostgresOptions, proce
   ];
   return {
     faults: faults.filter(({ fix }, index) => faults.findIndex((other) => other.fix === fix) === index),
-    warnings: [...temporaryFaults(facts), ...connectionFaults(facts, processes)],
+    warnings: [...temporaryFaults(facts), ...connectionFaults(facts, processes), ...(await lockFaults(client, facts))],
     unsafe,
   };
 }
@@ -186,6 +198,20 @@ function connectionFaults({ connections }: Facts, processes: number): readonly R
     {
       message: `this configuration can use ${wanted} connections (${processes} × ${CONNECTIONS_PER_PROCESS}), and the database gives this user ${connections}`,
       fix: 'Raise max_connections of the server, or the CONNECTION LIMIT of the role and the database, or use fewer workers.',
+    },
+  ];
+}
+
+/** Without room for its locks a query fails. Storing needs few. */
+async function lockFaults(client: pg.Client, { locks, locksEach }: Facts): Promise<readonly Requirement[]> {
+  const { rows } = await client.query<{ relations: number }>(LOCKED);
+  const wanted = QUERIES * Number(rows[0]?.relations);
+  if (wanted <= locks) return [];
+  const enough = 2 ** Math.ceil(Math.log2((2 * wanted * locksEach) / locks));
+  return [
+    {
+      message: `${QUERIES} queries about all stored days lock ${wanted} tables and indexes, and the server has memory for ${locks} locks: queries can fail with "out of shared memory"`,
+      fix: `Run as a superuser: ALTER SYSTEM SET max_locks_per_transaction = ${enough}; and restart the server. Or shorten the retention.`,
     },
   ];
 }

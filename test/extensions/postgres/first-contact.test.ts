@@ -14,7 +14,7 @@ import {
 } from '../../../src/extensions/postgres/first-contact.ts';
 import { openSession } from '../../../src/extensions/postgres/ledger/session.ts';
 import { longTest } from '../../support/long.ts';
-import { createDatabase } from '../../support/postgres.ts';
+import { createDatabase, makeServer } from '../../support/postgres.ts';
 
 t.setTimeout(300_000);
 
@@ -336,6 +336,24 @@ longTest('a warning about few connections contains the figures', async (t) => {
   t.match(await makeContact(address20, OPTIONS), { warnings: [] });
   t.match(await makeContact(address20, OPTIONS, 9), {
     warnings: [{ message: /can use 90 connections \(9 × 10\).* 20$/ }],
+  });
+});
+
+longTest('a warning about few locks contains the figures', async (t) => {
+  const server = await makeServer(t, { max_connections: '20', max_locks_per_transaction: '10' });
+  await server.start();
+  const { url: connectionString } = server;
+  t.match(await makeContact({ connectionString }, OPTIONS), { warnings: [] });
+  const admin = new pg.Client({ connectionString });
+  await admin.connect();
+  for (let day = 1; day <= 5; day++) {
+    await admin.query(
+      `CREATE TABLE sluice.logs_2026010${day} PARTITION OF sluice.logs FOR VALUES FROM ('2026-01-0${day}Z') TO ('2026-01-0${day + 1}Z')`,
+    );
+  }
+  await admin.end();
+  t.match(await makeContact({ connectionString }, OPTIONS), {
+    warnings: [{ message: /lock 220 tables and indexes.* 200 locks/, fix: /max_locks_per_transaction = 32;/ }],
   });
 });
 

@@ -20,12 +20,20 @@ async function settingsFor(scope: Parameters<typeof folderFor>[0], conf: string,
 }
 
 /** The rest of an earlier database's file, so that a test sees its own settings. */
-const SET = 'backend_flush_after = 0\n';
+const SET = 'backend_flush_after = 0\nmax_locks_per_transaction = 64\n';
 
 t.test('a database of an earlier release writes its pages steadily, unless the operator set it', async (t) => {
   const steady = platform() === 'linux' ? { backend_flush_after: '512kB' } : {};
-  t.strictSame(await settingsFor(t, '#backend_flush_after = 0\n', '', 0), steady);
-  t.strictSame(await settingsFor(t, '', "backend_flush_after = '0'\n", 0), {});
+  const locks = 'max_locks_per_transaction = 64\n';
+  t.strictSame(await settingsFor(t, `#backend_flush_after = 0\n${locks}`, '', 0), steady);
+  t.strictSame(await settingsFor(t, locks, "backend_flush_after = '0'\n", 0), {});
+});
+
+t.test('a database of an earlier release has locks for many days, unless the operator set them', async (t) => {
+  const flush = 'backend_flush_after = 0\n';
+  const more = { max_locks_per_transaction: '256' };
+  t.strictSame(await settingsFor(t, `${flush}#max_locks_per_transaction = 64\n`, '', 0), more);
+  t.strictSame(await settingsFor(t, flush, "max_locks_per_transaction = '64'\n", 0), {});
 });
 
 t.test('a database of an earlier release gets the connections of this one, unless the operator set them', async (t) => {
