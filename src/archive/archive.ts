@@ -87,9 +87,9 @@ export async function* archive(
   }
 }
 
-/** Waits for other commands and daemons. */
+/** Waits for other commands and daemons, also longer than for a table. */
 export const waitForArchive = ({ query }: Session): Promise<unknown> =>
-  query("SELECT pg_advisory_lock(hashtext('sluice.archive'))");
+  query("SET LOCAL lock_timeout = 0; SELECT pg_advisory_lock(hashtext('sluice.archive'))");
 
 /** Excludes other processes that change or restore the lake of this database. */
 export async function lockArchive(session: Session, origin: Origin): Promise<void> {

@@ -1,6 +1,7 @@
 /** Opens the configured database, for commands that read or change it while a daemon may run. */
 import { existsSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
+import { isLockTimeout } from '../component/lock-wait.ts';
 import { UserError } from '../errors.ts';
 import { type Address, Database } from '../extensions/postgres/database.ts';
 import { EmbeddedServerError } from '../extensions/postgres/embedded/host-process.ts';
@@ -10,7 +11,7 @@ import { checkUrl } from '../extensions/postgres/database-url.ts';
 import { describeFailure, explain, isPassing, makeContact, unreachable } from '../extensions/postgres/first-contact.ts';
 import type { PostgresOptions } from '../extensions/postgres/options.ts';
 import { readSchemaState, tooNew, UNFINISHED_MOVE } from '../extensions/postgres/schema-state.ts';
-import { INSUFFICIENT_PRIVILEGE, OUT_OF_MEMORY, sqlstateOf } from '../extensions/postgres/sqlstate.ts';
+import { INSUFFICIENT_PRIVILEGE, OUT_OF_MEMORY, QUERY_CANCELED, sqlstateOf } from '../extensions/postgres/sqlstate.ts';
 import type { Config } from '../config/config.ts';
 import { findPostgresOptions } from '../daemon/configured-database.ts';
 import { findDaemons, type RunningDaemon } from '../daemon/runtime-folder.ts';
@@ -173,6 +174,16 @@ export function explainOpening(error: unknown): unknown {
     return new UserError(
       `the database server cannot run the query: ${describeFailure(error)}`,
       (error as { readonly hint?: string }).hint ?? 'Give the server more memory.',
+    );
+  if (isLockTimeout(error))
+    return new UserError(
+      `another session of the database holds a lock that this command needs: ${describeFailure(error)}`,
+      'End that session, or run the command again later.',
+    );
+  if (sqlstateOf(error) === QUERY_CANCELED)
+    return new UserError(
+      `the database did not answer in time: ${describeFailure(error)}`,
+      'Another session may hold a lock, or the server is busy. Run the command again later.',
     );
   if (UNDEFINED.has(sqlstateOf(error) ?? ''))
     return new UserError(

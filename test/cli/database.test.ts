@@ -1,7 +1,11 @@
 /** What commands say about failures of the database. */
 import t from 'tap';
 import { explainOpening } from '../../src/cli/database.ts';
+import { waitForArchive } from '../../src/archive/archive.ts';
+import { withArchiveSession } from '../../src/cli/archive-work.ts';
 import { UserError } from '../../src/errors.ts';
+import { eventually } from '../support/eventually.ts';
+import { openMigrated } from '../support/migrated.ts';
 
 t.test('a server without room for more locks is not called unreachable', async (t) => {
   const hint = 'You might need to increase max_locks_per_transaction.';
@@ -9,4 +13,28 @@ t.test('a server without room for more locks is not called unreachable', async (
   const explained = explainOpening(failure);
   t.ok(explained instanceof UserError);
   t.match(explained, { message: 'the database server cannot run the query: out of shared memory', hint });
+});
+
+t.test('a lock of another session is not called an unreachable database', async (t) => {
+  const explain = (code: string): unknown => explainOpening(Object.assign(new Error('canceling statement'), { code }));
+  t.match(explain('55P03'), { message: /another session of the database holds a lock/ });
+  t.match(explain('57014'), { message: /did not answer in time/ });
+});
+
+t.test('the archive waits a limited time for a table, and without a limit for another command', async (t) => {
+  const { database, connect } = await openMigrated(t);
+  const [holder, observer] = [await connect(), await connect()];
+  await withArchiveSession(database, async (session) => {
+    t.match((await session.query('SHOW lock_timeout')).rows, [{ lock_timeout: '1min' }]);
+    await holder.query("SELECT pg_advisory_lock(hashtext('sluice.archive'))");
+    await session.query('SET lock_timeout = 1');
+    await t.rejects(session.query('SELECT pg_advisory_lock(hashtext($1))', ['sluice.archive']), { code: '55P03' });
+    const waiting = waitForArchive(session);
+    const isWaiting = `SELECT FROM pg_locks WHERE NOT granted AND now() - waitstart > interval '100 ms'
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+    await eventually('it waits', async () => (await observer.query(isWaiting)).rows.length > 0);
+    await holder.query('SELECT pg_advisory_unlock_all()');
+    await waiting;
+    t.match((await session.query('SHOW lock_timeout')).rows, [{ lock_timeout: '1ms' }]);
+  });
 });

@@ -22,11 +22,17 @@ import { asJson } from '../view/screen-text.ts';
 const FOLDER = 'sluice-archive-';
 const REST = /^sluice-archive-(\d+)-/u;
 
+/** A table that an administrator locks must not hold a run without limit: it would hold snapshots and locks itself. */
+const LOCK_TIMEOUT_MS = 60_000;
+
 export async function withArchiveSession<Result>(
   database: Database,
   work: (session: Session) => Promise<Result>,
 ): Promise<Result> {
-  const client = await database.connect({ yieldsToIngest: true });
+  const client = await database.connect({
+    yieldsToIngest: true,
+    ready: (session) => session.query(`SET lock_timeout = ${LOCK_TIMEOUT_MS}`),
+  });
   try {
     return await work({
       query: (text, values = []) => client.query(text, [...values]),
