@@ -42,6 +42,8 @@ const RETRIED_STATUS = [408, 429, 500, 502, 503, 504];
 const RETRIED_CODES = ['RequestTimeout', 'SlowDown', 'InternalError', 'OperationAborted', 'ConditionalRequestConflict'];
 /** The credentials ended early or were replaced. */
 const EXPIRED_CODES = ['ExpiredToken', 'ExpiredTokenException', 'TokenRefreshRequired'];
+/** Credentials that the store does not know: their source may have others now. */
+const UNKNOWN_CODES = ['InvalidAccessKeyId', 'SignatureDoesNotMatch', 'InvalidToken'];
 const FAULTS: Readonly<Record<number, StoreFault>> = { 401: 'denied', 403: 'denied', 404: 'absent', 412: 'exists' };
 
 /** An answer that is no success. */
@@ -161,7 +163,7 @@ export class S3Bucket {
     const { statusCode = 0 } = answer;
     if (statusCode >= 200 && statusCode < 300) return answer;
     const refused = new Refused(answer, await textOf(answer));
-    if (EXPIRED_CODES.includes(refused.code)) this.#credentials.forget(credentials);
+    if ([...EXPIRED_CODES, ...UNKNOWN_CODES].includes(refused.code)) this.#credentials.forget(credentials);
     throw refused;
   }
 

@@ -147,6 +147,19 @@ t.test('expired credentials are requested again, and a wrong region is corrected
   t.equal(await faultOf(store.put('k', bytes)), 'denied');
 });
 
+t.test('keys of the shared files that were replaced are read again', async (t) => {
+  const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret } = fake.environment;
+  const file = join(t.testdir(), 'credentials');
+  const write = (value: string | undefined): void =>
+    writeFileSync(file, `[default]\naws_access_key_id = ${id}\naws_secret_access_key = ${value}\n`);
+  write('former');
+  const none = { AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '' };
+  const store = openStore({ environment: { ...none, AWS_SHARED_CREDENTIALS_FILE: file } });
+  t.equal(await faultOf(store.put('k', bytes)), 'denied');
+  write(secret);
+  t.equal(await faultOf(store.put('k', bytes)), 'none');
+});
+
 t.test('the signature covers the body', async (t) => {
   const store = openStore();
   const path = join(t.testdir(), 'body');
