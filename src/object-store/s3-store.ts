@@ -102,7 +102,10 @@ export class S3Store implements ObjectStore {
         const modified = new Date(elementOf(contents, 'LastModified') ?? '');
         yield { key, bytes: Number(elementOf(contents, 'Size')), modified };
       }
-      token = elementOf(xml, 'IsTruncated') === 'true' ? elementOf(xml, 'NextContinuationToken') : undefined;
+      const isCut = elementOf(xml, 'IsTruncated') === 'true';
+      token = isCut ? elementOf(xml, 'NextContinuationToken') : undefined;
+      // A store that knows only the first version of the request: the rest of the list must not be taken for absent.
+      if (isCut && !token) throw this.#bucket.failure('', new Error('the store does not continue a list'), 'invalid');
     }
   }
 

@@ -160,6 +160,14 @@ t.test('keys of the shared files that were replaced are read again', async (t) =
   t.equal(await faultOf(store.put('k', bytes)), 'none');
 });
 
+t.test('a list that the store does not continue is an error', async (t) => {
+  const store = openStore();
+  for (const key of ['a', 'b', 'c', 'd']) await store.put(key, bytes);
+  fake.continues = false;
+  t.teardown(() => (fake.continues = true));
+  t.equal(await faultOf(keysOf(store)), 'invalid');
+});
+
 t.test('the signature covers the body', async (t) => {
   const store = openStore();
   const path = join(t.testdir(), 'body');

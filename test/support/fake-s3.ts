@@ -38,6 +38,8 @@ export interface FakeS3 {
   readonly faults: (S3Fault | null)[];
   /** Keys of one page of a list. */
   pageSize: number;
+  /** Whether a page of a list says how to get the next one. */
+  continues: boolean;
   isGone: boolean;
   close(): Promise<void>;
 }
@@ -74,6 +76,7 @@ export async function startS3(t: { teardown(task: () => Promise<void>): unknown 
     requests: [],
     faults: [],
     pageSize: 3,
+    continues: true,
     isGone: false,
     close: () =>
       new Promise((resolve) => {
@@ -175,9 +178,10 @@ function list(fake: FakeS3, query: URLSearchParams): Performed {
     return `<Contents><Key>${escaped}</Key><LastModified>${modified.toISOString()}</LastModified><Size>${body.length}</Size></Contents>`;
   });
   const isCut = keys.length > page.length;
-  const token = isCut
-    ? `<NextContinuationToken>${Buffer.from(page.at(-1) ?? '').toString('base64')}</NextContinuationToken>`
-    : '';
+  const token =
+    isCut && fake.continues
+      ? `<NextContinuationToken>${Buffer.from(page.at(-1) ?? '').toString('base64')}</NextContinuationToken>`
+      : '';
   const xml = `<ListBucketResult><IsTruncated>${isCut}</IsTruncated>${contents.join('')}${token}</ListBucketResult>`;
   return { status: 200, sent: Buffer.from(xml), extra: { 'content-type': 'application/xml' } };
 }
