@@ -111,12 +111,15 @@ interface TraceChoice {
 }
 
 async function pruneTrace(call: Call, database: Database, { project, traceId }: TraceChoice): Promise<void> {
-  const { rows } = await database.query(
-    `SELECT project, environment,
-       (SELECT count(*)::int4 FROM sluice.spans s WHERE (s.project = t.project) IS TRUE AND s.trace_id = t.trace_id) AS spans,
-       (SELECT count(*)::int4 FROM sluice.logs l WHERE l.project = t.project AND l.trace_id = t.trace_id) AS logs
-     FROM sluice.traces t WHERE trace_id = decode($1, 'hex') AND ($2::text IS NULL OR project = $2)`,
-    [traceId, project],
+  // The records of a large trace take longer than a query of the pool may.
+  const { rows } = await database.session(REMOVAL_LIMITS, (query) =>
+    query(
+      `SELECT project, environment,
+         (SELECT count(*)::int4 FROM sluice.spans s WHERE (s.project = t.project) IS TRUE AND s.trace_id = t.trace_id) AS spans,
+         (SELECT count(*)::int4 FROM sluice.logs l WHERE l.project = t.project AND l.trace_id = t.trace_id) AS logs
+       FROM sluice.traces t WHERE trace_id = decode($1, 'hex') AND ($2::text IS NULL OR project = $2)`,
+      [traceId, project],
+    ),
   );
   const [found] = rows;
   if (found === undefined) return pruneArchivedTrace(call, database, { project, traceId });

@@ -1,6 +1,7 @@
 // `sluice prune`: exactly the records of the selection, the ids of empty traces, and a whole project.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import pg from 'pg';
 import t from 'tap';
 import { tracesProtobuf } from '../../src/pdata/otlp-protobuf.ts';
 import { Database } from '../../src/extensions/postgres/database.ts';
@@ -93,6 +94,14 @@ t.test('nothing is removed without a confirmation, or with --dry-run', async (t)
   t.match(await sluice('--before', '0001-01-01', '--dry-run'), { code: 0, err: /nothing|0 spans/u }, 'before 1970');
   t.match(await sluice('--project', 'demo', '--dry-run'), { code: 0, err: /the project demo, .*5 spans/u });
   t.same(await counts('demo'), before);
+});
+
+t.test('counting the records of a trace has no limit of some seconds, except for a lock', async (t) => {
+  const holder = new pg.Client({ connectionString: daemon.databaseUrl });
+  await holder.connect();
+  t.teardown(() => holder.end());
+  await holder.query('BEGIN; LOCK TABLE sluice.spans IN ACCESS EXCLUSIVE MODE');
+  t.match(await sluice('--trace', old, '--yes'), { code: 1, err: /another session of the database holds a lock/u });
 });
 
 t.test('a trace is removed, from requests of the outbox too', async (t) => {
