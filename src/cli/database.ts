@@ -8,7 +8,14 @@ import { EmbeddedServerError } from '../extensions/postgres/embedded/host-proces
 import { EmbeddedServer, type ServerOptions } from '../extensions/postgres/embedded/server.ts';
 import { findRunning } from '../extensions/postgres/embedded/find-running.ts';
 import { checkUrl } from '../extensions/postgres/database-url.ts';
-import { describeFailure, explain, isPassing, makeContact, unreachable } from '../extensions/postgres/first-contact.ts';
+import {
+  describeFailure,
+  explain,
+  isPassing,
+  makeContact,
+  refusePooling,
+  unreachable,
+} from '../extensions/postgres/first-contact.ts';
 import type { PostgresOptions } from '../extensions/postgres/options.ts';
 import { readSchemaState, tooNew, UNFINISHED_MOVE } from '../extensions/postgres/schema-state.ts';
 import { INSUFFICIENT_PRIVILEGE, OUT_OF_MEMORY, QUERY_CANCELED, sqlstateOf } from '../extensions/postgres/sqlstate.ts';
@@ -55,6 +62,8 @@ export async function withDatabase<Result>(
   const opening = { options, access, call };
   const { address, embedded } = await open(opening);
   try {
+    // The settings of a command would stay in sessions that a pooler gives to others: read-only transactions.
+    if (options.url !== '') await refusePooling(address);
     const applied = access === 'migrate' ? await migrate(call, address, options) : [];
     database.use(address);
     if (access === 'read' || access === 'write' || access === 'copy') await requireSchema(database, opening);

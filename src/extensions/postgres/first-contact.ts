@@ -105,7 +105,7 @@ async function examineDatabase(
 ): Promise<Findings> {
   const client = await reach(database, address);
   try {
-    await refusePooling(client, database);
+    await refusePooling(address);
     const findings = await examine(client, options, processes);
     const fault = asError(findings.faults);
     if (fault !== null) throw fault;
@@ -137,12 +137,20 @@ async function reach(database: Database, address: Address): Promise<pg.Client> {
   }
 }
 
-async function refusePooling(client: pg.Client, database: Database): Promise<void> {
-  const other = await database.connect({ queryTimeoutMs: QUESTION_TIMEOUT_MS });
+/** Changes no setting: a pooler would give the session to other programs afterwards. */
+export async function refusePooling(address: Address): Promise<void> {
+  const clients = [1, 2].map(
+    () =>
+      new pg.Client({ ...address, connectionTimeoutMillis: QUESTION_TIMEOUT_MS, query_timeout: QUESTION_TIMEOUT_MS }),
+  ) as [pg.Client, pg.Client];
   try {
-    if (!(await sharesSessions(client, other))) return;
+    for (const client of clients) {
+      client.on('error', () => undefined);
+      await client.connect();
+    }
+    if (!(await sharesSessions(...clients))) return;
   } finally {
-    await endConnection(other);
+    await Promise.all(clients.map(endConnection));
   }
   throw new UserError(
     'a pooler gives each transaction another session of the server. Sluice needs one permanent session: it prepares statements, listens and holds locks',

@@ -1,5 +1,6 @@
 /** Detects a pooler between us and the server that changes the session between transactions. */
 import type pg from 'pg';
+import { repeatCanceled } from './session-settings.ts';
 
 const ROUNDS = 3;
 
@@ -16,6 +17,6 @@ export async function sharesSessions(one: pg.Client, other: pg.Client): Promise<
 }
 
 async function sessionOf(client: pg.Client): Promise<number> {
-  const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  const { rows } = await repeatCanceled(() => client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid'));
   return Number(rows[0]?.pid);
 }

@@ -39,15 +39,15 @@ const ATTEMPTS = 20;
  * these is a startup parameter: PgBouncer refuses unknown ones.
  */
 export async function makeReady(client: pg.ClientBase, statementTimeoutMs: number): Promise<void> {
-  await setStatementTimeout(client, statementTimeoutMs);
+  await repeatCanceled(() => client.query(`SET statement_timeout = ${statementTimeoutMs}`));
   await client.query(SET_ALL);
 }
 
-async function setStatementTimeout(client: pg.ClientBase, milliseconds: number): Promise<void> {
+/** A short statement, before the limit of the role is replaced. */
+export async function repeatCanceled<T>(statement: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      await client.query(`SET statement_timeout = ${milliseconds}`);
-      return;
+      return await statement();
     } catch (error) {
       if (attempt === ATTEMPTS || sqlstateOf(error) !== QUERY_CANCELED) throw error;
     }

@@ -4,10 +4,13 @@ import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
 import t, { type Test } from 'tap';
 import { UserError } from '../../../src/errors.ts';
 import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
 import { makeContact } from '../../../src/extensions/postgres/first-contact.ts';
+import { sluice } from '../../support/command-line.ts';
+import { folderOf } from '../../support/config-files.ts';
 import { startDaemon } from '../../support/daemon.ts';
 import { freePort } from '../../support/executable.ts';
 import { send } from '../../support/otlp-client.ts';
@@ -80,6 +83,19 @@ if (found.status !== 0) {
       t.match(error, { message: /pooler/, hint: /pool_mode = session/ });
     });
   }
+
+  t.test('a command refuses it too, and leaves no settings in a session of the pool', async (t) => {
+    const url = await poolerOf(t, 'transaction', 'default_pool_size = 1');
+    const folder = folderOf({ 'a.yaml': postgresConfig({ databaseUrl: url }) });
+    const { code, err } = await sluice(['usage', '-c', 'a.yaml'], { folder });
+    t.equal(code, 1);
+    t.match(err, /a pooler gives each transaction another session/);
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    t.teardown(() => client.end());
+    const { rows } = await client.query('SHOW default_transaction_read_only');
+    t.match(rows, [{ default_transaction_read_only: 'off' }]);
+  });
 
   t.test('pool_mode = session works without any setting', async (t) => {
     const databaseUrl = await poolerOf(t, 'session');
