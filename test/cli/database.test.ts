@@ -2,7 +2,7 @@
 import t from 'tap';
 import { explainOpening } from '../../src/cli/database.ts';
 import { waitForArchive } from '../../src/archive/archive.ts';
-import { withArchiveSession } from '../../src/cli/archive-work.ts';
+import { withArchiveSession } from '../../src/cli/lake/archive-work.ts';
 import { UserError } from '../../src/errors.ts';
 import { eventually } from '../support/eventually.ts';
 import { openMigrated } from '../support/migrated.ts';
