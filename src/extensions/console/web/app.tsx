@@ -52,7 +52,7 @@ function Known(): JSX.Element {
     return (
       <main class="narrow-page">
         <h1>No project</h1>
-        {may('admin') ? <newProject.Page /> : <p>You may not see any project yet. Ask an admin.</p>}
+        {may('admin') ? <newProject.Page /> : <p>Ask an admin for access.</p>}
       </main>
     );
   }

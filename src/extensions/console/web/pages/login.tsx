@@ -75,7 +75,7 @@ function WithoutLogin(): JSX.Element {
   return (
     <details>
       <summary>Use the console without a login</summary>
-      <p>On a machine of your own, with the console on a loopback address, the configuration can switch it off:</p>
+      <p>On a machine of your own, the configuration can switch it off:</p>
       <Lines text={'extensions:\n  console:\n    auth: { mode: none }'} label="configuration" />
     </details>
   );

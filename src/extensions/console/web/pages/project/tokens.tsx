@@ -44,7 +44,7 @@ export function Tokens({ project }: { project: string }): JSX.Element {
             <strong>The new token is shown only now.</strong>
           </p>
           <Lines text={made.token} label="token" />
-          <p>Grafana shows the traces with this data source, as a file for provisioning:</p>
+          <p>Grafana shows the traces with this data source for provisioning:</p>
           <Lines text={grafanaSource(project, made.token)} label="data source" />
         </div>
       )}

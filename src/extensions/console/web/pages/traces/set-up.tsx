@@ -42,7 +42,7 @@ export function SetUp({ project, onArrival }: { project: string; onArrival: () =
       <h1>
         Send the first trace to <Name text={project} />
       </h1>
-      <p>Any OpenTelemetry SDK can send. Set these lines in the environment of the application:</p>
+      <p>Any OpenTelemetry SDK can send, with these lines in the environment of the application:</p>
       <Lines text={sdkLines(made?.endpoint ?? me.value?.endpoint ?? ENDPOINT, made?.key ?? KEY)} label="environment" />
       {made !== null ? (
         <p role="status">The key is in the lines above. It is shown only once.</p>
@@ -51,7 +51,7 @@ export function SetUp({ project, onArrival }: { project: string; onArrival: () =
           <Button kind="main" onClick={() => void create()}>
             Create an API key
           </Button>
-          <span class="muted">or use the one that the first start printed</span>
+          <span class="muted">or use the one of the first start</span>
         </p>
       ) : (
         <p>Ask an admin for an API key.</p>
