@@ -1,4 +1,5 @@
 /** The console's filter language over records as the `file` exporter writes them, for `sluice tap`. */
+import { ERROR_SEVERITY } from '../extensions/console/filter/failed-logs.ts';
 import type { Field } from '../extensions/console/filter/fields.ts';
 import { FilterError, type FilterValue, type Operator, type Term } from '../extensions/console/filter/filter.ts';
 import { parseFilter } from '../extensions/console/filter/parse.ts';
@@ -10,8 +11,6 @@ import { NS_PER_MS } from '../pdata/time-units.ts';
 
 /** One line of the file, parsed. */
 export type TappedRecord = Readonly<Record<string, unknown>>;
-
-const ERROR_SEVERITY = 17;
 
 /** Whether a record matches. Throws a `UsageError` for a text that is no filter, or needs whole traces. */
 export function recordFilter(text: string): (record: TappedRecord) => boolean {

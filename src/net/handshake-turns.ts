@@ -13,7 +13,7 @@ type Handshake = Socket & { readonly _handle?: { readStop(): void; readStart(): 
 
 export class HandshakeTurns {
   readonly #read = new Set<Handshake>();
-  /** Those that are read in turns. The first one is next. */
+  /** Handshakes that are read in turns. The first one is next. */
   readonly #waiting = new Set<Handshake>();
   #isScheduled = false;
 

@@ -246,6 +246,18 @@ t.test('filters, times and projects choose the exported records', async (t) => {
   t.match(await sluice('export', '--since', 'soon'), { code: 2, err: /--since takes a duration or a time/u });
 });
 
+t.test('--errors chooses the log records of severity ERROR and above, as the filter of the console does', async (t) => {
+  const ERROR = { ...LOG, severityNumber: 17, severityText: 'ERROR', eventName: 'broken' };
+  const worse = { ...ERROR, severityNumber: 21, severityText: 'FATAL', eventName: 'ended' };
+  const body = { resourceLogs: [{ resource, scopeLogs: [{ scope, logRecords: [ERROR, worse] }] }] };
+  await post(daemon.url, 'logs', JSON.stringify(body));
+  const { out } = await sluice('export', '--what', 'logs', '--errors');
+  t.same(
+    linesOf(out).map((line) => JSON.parse(line).event_name),
+    ['broken', 'ended'],
+  );
+});
+
 t.test('traces are rows of the view', async (t) => {
   const { out } = await sluice('export', '--what', 'traces', '--search', '@sum');
   t.match(

@@ -6,7 +6,7 @@ import { HandshakeTurns } from '../../src/net/handshake-turns.ts';
 import { until } from '../support/worker-scene.ts';
 
 const MANY = 100;
-/** Those that are always read, and those of a turn. */
+/** Handshakes that are always read, and the handshakes of a turn. */
 const MOST_IN_AN_ITERATION = 32;
 
 /** Connections of which every byte is counted as it is read, in iterations of the event loop. */

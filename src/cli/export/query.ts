@@ -1,5 +1,6 @@
 /** The queries of `sluice export`: which rows, in which order, as texts. */
 import type { Statement } from '../../component/capabilities/postgres.ts';
+import { isFailedLog } from '../../extensions/console/filter/failed-logs.ts';
 import { HAS_ERROR, IS_FAILED, spansOf } from '../../extensions/console/filter/trace-spans.ts';
 import type { Column } from '../../pdata/columns.ts';
 import type { Signal } from '../../pdata/context.ts';
@@ -58,7 +59,7 @@ export function rowsQuestion(
   const conditions = [
     ...ownerConditions('s', TIMES[subject], { values, project, period }, parameters),
     ...recordConditions(values, parameters, subject === 'spans' ? SEARCHED.span : SEARCHED.log),
-    ...(values.flag('errors') && subject !== 'metrics' ? [subject === 'spans' ? IS_FAILED : 's.is_error'] : []),
+    ...(values.flag('errors') && subject !== 'metrics' ? [subject === 'spans' ? IS_FAILED : isFailedLog('s')] : []),
     ...minCost(values, parameters),
   ];
   const text = `SELECT ${list} FROM ${from} WHERE ${conditions.join(' AND ')} ORDER BY ${ORDERS[subject]}`;

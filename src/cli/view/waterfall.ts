@@ -1,4 +1,5 @@
 /** Draws a trace for a terminal: the tree on the left, a bar for each duration, tokens and cost, then the totals. */
+import { ERROR_SEVERITY } from '../../extensions/console/filter/failed-logs.ts';
 import { formatCost, formatCount, formatTook, plural } from './format.ts';
 import { cut, pad, padLeft } from './screen-text.ts';
 import { growTree, type TreeLine } from './span-tree.ts';
@@ -12,7 +13,6 @@ const DEEPEST = 12;
 const NARROWEST = 60;
 const TOOK_WIDTH = 7;
 const KIND_WIDTH = 9;
-const ERROR_SEVERITY = 17;
 const WARN_SEVERITY = 13;
 
 const KINDS: Readonly<Record<string, string>> = {

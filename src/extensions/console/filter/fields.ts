@@ -3,6 +3,7 @@
  * else becomes SQL; keys and values are parameters.
  */
 import { CONTENT_COLUMNS } from '../../../pdata/content-columns.ts';
+import { isFailedLog } from './failed-logs.ts';
 import { IS_FAILED, MODEL, spansOf } from './trace-spans.ts';
 
 /** What a value of the field looks like. */
@@ -175,7 +176,7 @@ const ALL: readonly Field[] = [
     // The condition, the type, and the message, which is content.
     sql: {
       span: [IS_FAILED, 's.error_type', 's.status_message'],
-      log: ['(l.is_error OR l.severity_number >= 17)', 'l.error_type'],
+      log: [isFailedLog('l'), 'l.error_type'],
       usage: ['u.is_error'],
     },
   },
