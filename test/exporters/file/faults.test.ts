@@ -10,7 +10,6 @@ import { makeNdjsonScene } from '../../support/ndjson-scene.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 
 const NAME = 'out.ndjson';
-const RUNS = 300;
 
 const scene = (rotation: Partial<Rotation> = {}, sizes: { readonly directBytes?: number } = {}) =>
   makeNdjsonScene({ rotation, ...sizes });
@@ -148,11 +147,11 @@ const step = fc.record({
 
 /** Appends through the page cache and past it. */
 const LINES = [
-  { title: 'small appends', padding: 7, maxSize: 80, sizes: {} },
-  { title: 'appends past the page cache', padding: 5003, maxSize: 30000, sizes: { directBytes: 4096 } },
+  { title: 'small appends', padding: 7, maxSize: 80, sizes: {}, runs: 300 },
+  { title: 'appends past the page cache', padding: 5003, maxSize: 30000, sizes: { directBytes: 4096 }, runs: 100 },
 ];
 
-for (const { title, padding, maxSize, sizes } of LINES)
+for (const { title, padding, maxSize, sizes, runs } of LINES)
   t.test(
     `${title}: with any fault at any time, each acknowledged record is stored once, in order, and every line is whole`,
     async () => {
@@ -200,7 +199,7 @@ for (const { title, padding, maxSize, sizes } of LINES)
             await here.close();
           }
         }),
-        { numRuns: RUNS },
+        { numRuns: runs },
       );
     },
   );
