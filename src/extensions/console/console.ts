@@ -134,6 +134,7 @@ class Console implements Extension {
       ...{ names, files, authentication, logins, reader, administration, people, logger, now },
       router: new Router(this.#routes()),
       withoutLogin: auth.mode === 'none',
+      connections: this.#options.query.connections,
       liveStreams: new Places(LIVE_STREAMS),
       archived: commands === undefined ? null : new ArchiveReaders(commands, logger),
       mcp: this.#mcp,

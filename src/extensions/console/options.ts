@@ -107,12 +107,17 @@ export const CONSOLE_SCHEMA = {
     }),
     query: optionGroup('The connections for reading.', {
       timeout: timerOption(100, '10s', 'The time limit of a query.'),
-      connections: integerOption([1, 50], 3, 'Connections to the database for reading. They are opened on demand.'),
+      connections: integerOption(
+        [1, 50],
+        3,
+        'Connections to the database for reading, opened on demand. Downloads and large traces use all but one.',
+      ),
       url: {
         type: 'string',
         default: '',
         secret: true,
-        description: 'Another role or a replica to read from. Empty: the database of the postgres extension.',
+        description:
+          'Another role or a replica to read from, not through a pooler that shares sessions. Empty: the database of the postgres extension.',
       },
     }),
     max_connections: integerOption(

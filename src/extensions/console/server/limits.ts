@@ -1,12 +1,9 @@
 /** Limits on what one person or one address may do at once. */
 import { ReaderFailure } from '../../../component/capabilities/postgres-reader.ts';
-import { ConsoleError } from '../errors.ts';
+import { ConsoleError, type ConsoleErrorCode } from '../errors.ts';
 import { MINUTE_MS } from '../../../pdata/time-units.ts';
 
-/**
- * Queries of one caller that run at once. Further ones wait for a short time, because a page sends several requests
- * together.
- */
+/** Queries of one caller that run at once. */
 const QUERIES_AT_ONCE = 4;
 const WAITING_QUERIES = 16;
 const QUERY_WAIT_MS = 2000;
@@ -18,21 +15,33 @@ interface Turn {
   readonly begin: () => void;
 }
 
+/**
+ * The queries that run at once, for each caller. Further ones wait for a short time, because a page sends several
+ * requests together.
+ */
 export class QueryTurns {
+  readonly #atOnce: number;
+  readonly #refusal: ConsoleErrorCode;
   readonly #running = new Map<string, number>();
   readonly #waiting = new Map<string, Turn[]>();
 
-  /** Resolves with the function that ends the turn. Rejects with `too_many` when none is free in time. */
+  /** `refusal`: when none is free in time. */
+  constructor(atOnce = QUERIES_AT_ONCE, refusal: ConsoleErrorCode = 'too_many') {
+    this.#atOnce = atOnce;
+    this.#refusal = refusal;
+  }
+
+  /** Resolves with the function that ends the turn. Rejects with the refusal when none is free in time. */
   async take(caller: string, signal: AbortSignal): Promise<() => void> {
     const running = this.#running.get(caller) ?? 0;
-    if (running >= QUERIES_AT_ONCE) await this.#wait(caller, signal);
+    if (running >= this.#atOnce) await this.#wait(caller, signal);
     else this.#running.set(caller, running + 1);
     return () => this.#end(caller);
   }
 
   #wait(caller: string, signal: AbortSignal): Promise<void> {
     const waiting = this.#waiting.get(caller) ?? [];
-    if (waiting.length >= WAITING_QUERIES) throw new ConsoleError('too_many');
+    if (waiting.length >= WAITING_QUERIES) throw new ConsoleError(this.#refusal);
     this.#waiting.set(caller, waiting);
     return new Promise((resolve, reject) => {
       const leave = (error: Error): void => {
@@ -43,7 +52,7 @@ export class QueryTurns {
         reject(error);
       };
       const cancel = (): void => leave(new ReaderFailure('canceled', signal.reason));
-      const timer = setTimeout(() => leave(new ConsoleError('too_many')), QUERY_WAIT_MS);
+      const timer = setTimeout(() => leave(new ConsoleError(this.#refusal)), QUERY_WAIT_MS);
       const turn: Turn = {
         begin: () => {
           clearTimeout(timer);

@@ -1,25 +1,32 @@
 /** The reader of one request: it ends with the request, and counts against the queries of its caller. */
 import type { PostgresReader, ReaderRow } from '../../../component/capabilities/postgres-reader.ts';
-import type { QueryTurns } from './limits.ts';
+import { QueryTurns } from './limits.ts';
 import type { RequestReader } from './route.ts';
+
+/** The streams of all callers together. */
+const ALL = '';
 
 export class RequestReaders {
   readonly #reader: PostgresReader;
-  readonly #turns: QueryTurns;
+  readonly #turns = new QueryTurns();
+  /** A stream keeps its connection while its client reads, so one connection is left for other queries. */
+  readonly #streams: QueryTurns;
 
-  constructor(reader: PostgresReader, turns: QueryTurns) {
+  /** `connections`: of the reader. */
+  constructor(reader: PostgresReader, connections: number) {
     this.#reader = reader;
-    this.#turns = turns;
+    this.#streams = new QueryTurns(Math.max(1, connections - 1), 'busy');
   }
 
   for(caller: string, signal: AbortSignal): RequestReader {
-    return new BoundReader({ reader: this.#reader, turns: this.#turns, caller, signal });
+    return new BoundReader({ reader: this.#reader, turns: this.#turns, streams: this.#streams, caller, signal });
   }
 }
 
 interface BoundParts {
   readonly reader: PostgresReader;
   readonly turns: QueryTurns;
+  readonly streams: QueryTurns;
   readonly caller: string;
   readonly signal: AbortSignal;
 }
@@ -56,10 +63,15 @@ class BoundReader implements RequestReader {
   }
 
   async *stream(text: string, values: readonly unknown[] = []): AsyncIterable<readonly ReaderRow[]> {
-    const { reader, turns, caller, signal } = this.#parts;
-    const end = await turns.take(caller, signal);
+    const { reader, streams, caller, signal } = this.#parts;
+    const end = await this.#parts.turns.take(caller, signal);
     try {
-      yield* reader.stream(text, values, signal);
+      const endStream = await streams.take(ALL, signal);
+      try {
+        yield* reader.stream(text, values, signal);
+      } finally {
+        endStream();
+      }
     } finally {
       end();
     }

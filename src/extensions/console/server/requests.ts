@@ -20,7 +20,7 @@ import { ConsoleError } from '../errors.ts';
 import { type ArchiveReaders, archivedTraceOf, type Loading, loadingOfDays } from './archive-readers.ts';
 import { readBody } from './bodies.ts';
 import { asConsoleError } from './failures.ts';
-import { type Places, QueryTurns } from './limits.ts';
+import type { Places } from './limits.ts';
 import type { Names } from './names.ts';
 import { RequestReaders } from './request-reader.ts';
 import { API, type Caller, type Reply, type RequestContext } from './route.ts';
@@ -52,6 +52,8 @@ export interface RequestParts {
   /** Whether requests without a credential have rights, so that requests from other sites must be refused. */
   readonly withoutLogin: boolean;
   readonly reader: PostgresReader;
+  /** The number of connections that the reader has. */
+  readonly connections: number;
   readonly administration: AdministrationFor;
   readonly people: People;
   readonly liveStreams: Places;
@@ -85,7 +87,7 @@ export class Requests {
 
   constructor(parts: RequestParts) {
     this.#parts = parts;
-    this.#readers = new RequestReaders(parts.reader, new QueryTurns());
+    this.#readers = new RequestReaders(parts.reader, parts.connections);
   }
 
   /** Never rejects. */
