@@ -23,6 +23,22 @@ SELECT project, environment, trace_id, start_time_unix_nano AS time_unix_nano, p
     'response ' || response_id, 'span ' || encode(span_id, 'hex')) AS call_key
 FROM sluice.spans s WHERE usage_scope = 'own';
 
+-- Whether spans of Codex report the calls of a conversation at this time too: those of a trace of it that begins in the hour before.
+-- A function, because planning its query for all partitions takes longer than most queries about usage, and few records need it.
+CREATE FUNCTION views.codex_spans_report(of_project text, of_conversation text, at_ns int8) RETURNS bool
+LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  hour int8 := 3600000000000;
+BEGIN
+  RETURN EXISTS (
+    SELECT FROM sluice.spans c JOIN sluice.spans s ON s.project = c.project AND s.trace_id = c.trace_id
+    WHERE c.project = of_project AND left(c.conversation_id, 128) = left(of_conversation, 128) AND c.conversation_id = of_conversation
+      AND c.start_time_unix_nano BETWEEN at_ns - hour AND at_ns AND c.dialect = 'codex'
+      AND s.dialect = 'codex' AND s.usage_scope IS NOT NULL
+      AND s.start_time_unix_nano BETWEEN c.start_time_unix_nano - hour
+        AND least(c.start_time_unix_nano, 9223372036854775807 - hour) + hour);
+END $$;
+
 -- Calls that log records report, repetitions included. Records of one project with the same `call_key` report one call.
 -- `standing` has all columns, or which of two records counts would be decided by which came first.
 CREATE VIEW views.usage_records AS
@@ -37,15 +53,9 @@ SELECT project, environment, trace_id, sluice.log_ns(time_unix_nano, observed_ti
   )::text AS standing,
   dialect
 FROM sluice.logs l WHERE usage_scope = 'own'
-  -- Codex writes the record of a streamed call outside of its trace. Then a trace of the conversation that begins in the hour before
-  -- tells whether spans report the calls too.
-  AND (trace_id IS NOT NULL OR conversation_id IS NULL OR dialect IS DISTINCT FROM 'codex' OR NOT EXISTS (
-    SELECT FROM sluice.spans c JOIN sluice.spans s ON s.project = c.project AND s.trace_id = c.trace_id
-    WHERE c.project = l.project AND left(c.conversation_id, 128) = left(l.conversation_id, 128) AND c.conversation_id = l.conversation_id
-      AND c.start_time_unix_nano BETWEEN sluice.log_ns(l.time_unix_nano, l.observed_time_unix_nano, l.received_at) - 3600000000000
-        AND sluice.log_ns(l.time_unix_nano, l.observed_time_unix_nano, l.received_at)
-      AND c.dialect = l.dialect AND s.dialect = l.dialect AND s.usage_scope IS NOT NULL
-      AND s.start_time_unix_nano BETWEEN c.start_time_unix_nano - 3600000000000 AND c.start_time_unix_nano + 3600000000000));
+  -- Codex writes the record of a streamed call outside of its trace.
+  AND (trace_id IS NOT NULL OR conversation_id IS NULL OR dialect IS DISTINCT FROM 'codex'
+    OR NOT views.codex_spans_report(project, conversation_id, sluice.log_ns(time_unix_nano, observed_time_unix_nano, received_at)));
 
 -- Those that spans do not report too: by the response id, by the span that the record names, or because the sender reports
 -- every call on spans and does so in this trace.
