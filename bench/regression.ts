@@ -2,14 +2,15 @@
  * Compares two built checkouts, for a nightly run: the processor time of a span in the old and in the new one. Exit
  * code 1 when the new one takes over 5 % more anywhere, or what `--limit` says.
  *
- *   node dist/bench/regression.js OLD NEW [--only intake|file|tables] [--rounds 60] [--requests 60]
+ *   node dist/bench/regression.js OLD NEW [--only intake|file|growing|tables] [--rounds 60] [--requests 60]
  *     [--warm-up 800] [--limit 1.05] [--pause 0]
  *
  * OLD and NEW are folders of the repository after `npm run build`. `intake` is from the socket to encoded rows, `file`
- * the whole daemon into a synced file, `tables` the whole daemon with its embedded server, whose processor time counts.
- * Both sides are up at the same time and get the same number of requests alternately, in changing order, so that other
- * load affects both. Each round gives one ratio. A comparison ends when the 99 % confidence interval of the median
- * ratio is above or below the limit, or after `--rounds`; then it is undecided, which is no failure.
+ * the whole daemon into synced files of 32 MiB, `growing` the same into one file, for which the system needs new memory
+ * all the time, `tables` the whole daemon with its embedded server, whose processor time counts. Both sides are up at
+ * the same time and get the same number of requests alternately, in changing order, so that other load affects both.
+ * Each round gives one ratio. A comparison ends when the 99 % confidence interval of the median ratio is above or below
+ * the limit, or after `--rounds`; then it is undecided, which is no failure.
  *
  * With `--pause` both sides are idle for so many seconds before each round: after a minute they have given memory back.
  */
@@ -33,8 +34,13 @@ const ERROR = 0.005;
 const LEAST_ROUNDS = 10;
 const CONNECTIONS = 8;
 const PROCESSORS = 'auth, environment, privacy, normalization, pricing';
-const STAGES = ['intake', 'file', 'tables'] as const;
+const STAGES = ['intake', 'file', 'growing', 'tables'] as const;
 type Stage = (typeof STAGES)[number];
+/** How the file exporter rotates. */
+const ROTATION: Partial<Record<Stage, readonly string[]>> = {
+  file: SMALL_FILES,
+  growing: ['exporters.file.rotation.max_size=0'],
+};
 
 /** A running server of one checkout. */
 interface Side {
@@ -45,10 +51,8 @@ interface Side {
 
 async function start(stage: Stage, root: string): Promise<Side> {
   if (stage === 'intake') return startIntake(root);
-  const daemon = await startDaemon(stage === 'file' ? 'file' : 'embedded', stage === 'file' ? SMALL_FILES : [], {
-    root,
-    workers: 1,
-  });
+  const rotation = ROTATION[stage];
+  const daemon = await startDaemon(rotation === undefined ? 'embedded' : 'file', rotation, { root, workers: 1 });
   return {
     client: new Client(daemon.url, KEY, { connections: CONNECTIONS }),
     cpuSeconds: async () => daemon.server.usage().cpuSeconds,
