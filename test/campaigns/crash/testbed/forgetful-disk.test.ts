@@ -31,6 +31,18 @@ t.test('synced writes are kept in their order', async (t) => {
   t.equal(afterKill(t, `${written} await handle.sync();`), 'onetwo');
 });
 
+t.test('a sync keeps the writes of all handles of a file, in their order', async (t) => {
+  const statements = `
+    await handle.write('one');
+    await handle.datasync();
+    const other = await open(PATH, 'r+');
+    await other.write(Buffer.from('xonetwox'), 1, 6, 0);
+    await handle.write('three');
+    if ((await handle.stat()).size !== 11) process.exit(1);`;
+  t.equal(afterKill(t, statements), 'one');
+  t.equal(afterKill(t, `${statements} await handle.datasync(); await handle.write('four');`), 'onetwothree');
+});
+
 t.test('a process sees its own writes, and may reuse its buffers', async (t) => {
   const statements = `
     const chunk = Buffer.from('one');
