@@ -22,12 +22,17 @@ const STAGING_BYTES = 1048576;
 /** Smaller appends cost less through the cache. */
 const LEAST_BYTES = 262144;
 
+interface Opened {
+  readonly handle: FileHandle;
+  /** The bytes of one write. */
+  readonly staging: Buffer;
+}
+
 export class DirectWrites {
   readonly #files: FileSystem;
   readonly #file: FileHandle;
   readonly #leastBytes: number;
-  #handle: FileHandle | null = null;
-  #staging: Buffer | null = null;
+  #opened: Opened | null = null;
   #isSupported = constants.O_DIRECT !== undefined;
 
   /** `file`: the open file, for reading and appending. */
@@ -37,13 +42,18 @@ export class DirectWrites {
     this.#leastBytes = leastBytes;
   }
 
+  /** Whether `bytes` more in a file of `length` bytes are enough. */
+  isFor(bytes: number, length: number): boolean {
+    return this.#isSupported && wholeBlocks(length + bytes) - wholeBlocks(length) >= this.#leastBytes;
+  }
+
   /** Appends chunks to a file of `length` bytes. Returns the rest, which belongs behind the bytes that it wrote. */
   async append(chunks: readonly Buffer[], length: number): Promise<readonly Buffer[]> {
+    const opened = await this.#open();
+    if (opened === null) return chunks;
+    const { handle, staging } = opened;
     const end = wholeBlocks(length + bytesOf(chunks));
     let at = wholeBlocks(length);
-    if (end - at < this.#leastBytes || !(await this.#open())) return chunks;
-    const [handle, staging] = [this.#handle, this.#staging];
-    if (handle === null || staging === null) return chunks;
     let earlier = length - at;
     if (earlier > 0 && (await this.#file.read(staging, 0, earlier, at)).bytesRead < earlier) return chunks;
     let rest = chunks;
@@ -60,23 +70,23 @@ export class DirectWrites {
   }
 
   async close(): Promise<void> {
-    this.#isSupported = false;
-    await this.#handle?.close();
-    this.#handle = null;
+    await this.#opened?.handle.close();
+    this.#opened = null;
   }
 
-  /** False when the file cannot be written this way. */
-  async #open(): Promise<boolean> {
-    if (this.#handle !== null || !this.#isSupported) return this.#isSupported;
+  /** Null when the file cannot be written this way. */
+  async #open(): Promise<Opened | null> {
+    if (this.#opened !== null) return this.#opened;
     try {
-      this.#staging ??= viewOf(reservePages(STAGING_BYTES, STAGING_BYTES), 0, STAGING_BYTES);
+      const staging = viewOf(reservePages(STAGING_BYTES, STAGING_BYTES), 0, STAGING_BYTES);
       // The same file, also when another program has renamed it.
       const path = `/proc/self/fd/${this.#file.fd}`;
-      this.#handle = await this.#files.open(path, constants.O_WRONLY | constants.O_DIRECT);
+      const handle = await this.#files.open(path, constants.O_WRONLY | constants.O_DIRECT);
+      this.#opened = { handle, staging };
     } catch {
       this.#isSupported = false;
     }
-    return this.#isSupported;
+    return this.#opened;
   }
 
   /** Returns the number of bytes that were written: 0 when the file system refuses such writes. */

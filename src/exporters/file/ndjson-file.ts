@@ -195,15 +195,21 @@ export class NdjsonFile {
     if (handle === null) throw new Error('the file is closed');
     let atWorst: 'broken' | 'distrusted' = 'broken';
     try {
-      // After another program has shortened the file, only an append writes to its end.
-      const rest = this.#isUnchanged ? await this.#directWrites?.append(chunks, this.#length) : chunks;
-      await writeAll(handle, rest ?? chunks);
+      await writeAll(handle, await this.#writeDirectly(chunks));
       atWorst = 'distrusted';
       await handle.datasync();
     } catch (error) {
       this.#state = atWorst;
       throw error;
     }
+  }
+
+  /** Returns the chunks that are left to a normal append. */
+  async #writeDirectly(chunks: readonly Buffer[]): Promise<readonly Buffer[]> {
+    const writes = this.#directWrites;
+    if (writes === null || !writes.isFor(bytesOf(chunks), this.#length)) return chunks;
+    // After another program has shortened the file, only a normal append writes to its end.
+    return this.#isUnchanged ? writes.append(chunks, this.#length) : chunks;
   }
 
   /**
