@@ -15,6 +15,17 @@ const BLOCK_BYTES = 4096;
 /** The error code of a call; `short`: a write takes only a part; null: no error. */
 export type Fault = (operation: Operation) => string | null;
 
+/** The operations that fail one after the other, with the code of each. Null: one operation without a fault. */
+export function faultsInOrder(faults: readonly (readonly [Operation, string] | null)[]): Fault {
+  const due = [...faults];
+  return (operation) => {
+    const next = due[0] ?? null;
+    if (next !== null && next[0] !== operation) return null;
+    due.shift();
+    return next === null ? null : next[1];
+  };
+}
+
 export class FaultyFiles implements FileSystem {
   readonly lstatSync = lstatSync;
   readonly mkdir = nodeFiles.mkdir;

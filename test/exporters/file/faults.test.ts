@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import type { Rotation } from '../../../src/exporters/file/ndjson-file.ts';
 import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
-import type { FaultyFiles, Operation } from '../../support/faulty-files.ts';
+import { type FaultyFiles, faultsInOrder, type Operation } from '../../support/faulty-files.ts';
 import { makeNdjsonScene } from '../../support/ndjson-scene.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 
@@ -168,13 +168,7 @@ for (const { title, padding, maxSize, sizes, runs } of LINES)
                 file = await here.open();
                 continue;
               }
-              const due = [...faults];
-              here.files.fault = (operation) => {
-                const next = due[0] ?? null;
-                if (next !== null && next[0] !== operation) return null;
-                due.shift();
-                return next === null ? null : next[1];
-              };
+              here.files.fault = faultsInOrder(faults);
               const texts = Array.from(
                 { length: lines },
                 (_, line) => `{"signal":"${index}.${line} ${'x'.repeat(line * padding)}`,

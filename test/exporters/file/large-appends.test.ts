@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 import type { NdjsonFile } from '../../../src/exporters/file/ndjson-file.ts';
-import type { FaultyFiles, Operation } from '../../support/faulty-files.ts';
+import { type FaultyFiles, faultsInOrder, type Operation } from '../../support/faulty-files.ts';
 import { makeNdjsonScene } from '../../support/ndjson-scene.ts';
 
 const PART_BYTES = 40;
@@ -159,13 +159,7 @@ t.test('with any fault at any time, each request is stored once as a whole or no
       let file = await here.open();
       try {
         for (const [index, { requests, faults, crash }] of bursts.entries()) {
-          const due = [...faults];
-          here.files.fault = (operation) => {
-            const next = due[0] ?? null;
-            if (next !== null && next[0] !== operation) return null;
-            due.shift();
-            return next === null ? null : next[1];
-          };
+          here.files.fault = faultsInOrder(faults);
           const sent = requests.map(async (parts, which) => {
             const lines = large(`${index}.${which}`, parts);
             const into = await file.append(chunksOf(lines)).then(
