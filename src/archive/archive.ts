@@ -87,7 +87,7 @@ export async function* archive(
   }
 }
 
-/** Waits for other commands and daemons, also longer than for a table. */
+/** Waits for other commands and daemons. The session's limit for locks does not apply: they may work for hours. */
 export const waitForArchive = ({ query }: Session): Promise<unknown> =>
   query("SET LOCAL lock_timeout = 0; SELECT pg_advisory_lock(hashtext('sluice.archive'))");
 

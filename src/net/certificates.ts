@@ -88,7 +88,7 @@ class CertificateReader {
       key,
       ...(ca === undefined ? {} : { ca }),
       minVersion: VERSIONS[least],
-      // The client of a second handshake in a connection takes the server a signature, and no client needs one.
+      // A second handshake in a connection costs the server another signature, and no client needs it.
       secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
       ...(most === undefined ? {} : { maxVersion: VERSIONS[most] }),
       ...(suites.length === 0

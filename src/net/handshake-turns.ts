@@ -1,10 +1,10 @@
 /**
- * Reads few of the TLS handshakes at once that have begun. A later message of a client can take the server a signature
- * too, for example after a HelloRetryRequest, and many clients may send theirs together.
+ * Limits the TLS handshakes that are read at the same time after they have begun. A later message of a client can cost
+ * the server a signature too, for example after a HelloRetryRequest, and many clients may send theirs together.
  */
 import type { Socket } from 'node:net';
 
-/** So many are always read, and so many of the others in a turn. */
+/** The number of handshakes that are always read, and the number of others that are read in a turn. */
 const MOST_READ = 16;
 const PAUSE_MS = 5;
 

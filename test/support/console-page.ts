@@ -6,7 +6,7 @@ import type { TestConsole } from './console.ts';
 
 const BY = { id: null, name: 'a test' };
 
-/** The address of a new login link of an admin, who is created if there is none of this name. */
+/** Creates a login link for the person with this name, and returns its address. A new person is an admin. */
 export async function newLink(
   { people, origin }: Pick<TestConsole, 'people' | 'origin'>,
   name: string,

@@ -9,7 +9,7 @@ import { QUERY_CANCELED, sqlstateOf } from './sqlstate.ts';
 const SETTINGS: Readonly<Record<string, string>> = {
   default_transaction_isolation: 'read committed',
   default_transaction_deferrable: 'off',
-  // The costs of a query grow with the stored days. Compiling it for all of them can take minutes, its execution less.
+  // Compiling a query over many stored days can take minutes, which is longer than running it.
   jit: 'off',
   // Sessions that hold locks set their own limits.
   lock_timeout: '0',

@@ -63,8 +63,8 @@ class BoundReader implements RequestReader {
   }
 
   async *stream(text: string, values: readonly unknown[] = []): AsyncIterable<readonly ReaderRow[]> {
-    const { reader, streams, caller, signal } = this.#parts;
-    const end = await this.#parts.turns.take(caller, signal);
+    const { reader, turns, streams, caller, signal } = this.#parts;
+    const end = await turns.take(caller, signal);
     try {
       const endStream = await streams.take(ALL, signal);
       try {
