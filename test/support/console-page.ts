@@ -1,10 +1,25 @@
-/** What comes before a test of the console's page: a login, and telemetry to show. */
+/** What comes before a test of the console's page: a browser, a login, and telemetry to show. */
 import { hash, randomBytes } from 'node:crypto';
-import type { Page } from 'playwright-core';
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { makeDemo } from '../../src/cli/demo/application.ts';
+import { launchChromium } from './browser.ts';
 import type { TestConsole } from './console.ts';
+import { PATIENCE_MS } from './patience.ts';
 
 const BY = { id: null, name: 'a test' };
+
+/** Pages of a browser that is closed after the test. They wait with the patience of tests. */
+export async function openBrowser(
+  t: { teardown(task: () => Promise<void>): unknown },
+  chromium: string,
+  options: BrowserContextOptions = {},
+): Promise<BrowserContext> {
+  const browser = await launchChromium(chromium);
+  t.teardown(() => browser.close());
+  const context = await browser.newContext(options);
+  context.setDefaultTimeout(PATIENCE_MS);
+  return context;
+}
 
 /** Creates a login link for the person with this name, and returns its address. A new person is an admin. */
 export async function newLink(

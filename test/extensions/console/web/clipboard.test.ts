@@ -1,8 +1,8 @@
 /** Browsers have an interface of the clipboard only with TLS or on a loopback address. Elsewhere copying works too. */
 import t from 'tap';
-import { findChromium, launchChromium } from '../../../support/browser.ts';
+import { findChromium } from '../../../support/browser.ts';
 import { startConsole } from '../../../support/console.ts';
-import { logIn } from '../../../support/console-page.ts';
+import { logIn, openBrowser } from '../../../support/console-page.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
 
 const chromium = findChromium();
@@ -13,12 +13,9 @@ if (chromium === null) {
 } else {
   t.test('a text is copied without the interface of the clipboard', { timeout: 2 * PATIENCE_MS }, async (t) => {
     const console = await startConsole(t, { projects: ['shop'] });
-    const browser = await launchChromium(chromium);
-    t.teardown(() => browser.close());
-    const context = await browser.newContext();
+    const context = await openBrowser(t, chromium);
     await context.addInitScript("Object.defineProperty(window, 'isSecureContext', { value: false })");
     const page = await context.newPage();
-    page.setDefaultTimeout(PATIENCE_MS);
     await logIn(console, page);
     const copy = page.getByRole('button', { name: 'Copy environment' });
     await copy.click();

@@ -1,8 +1,8 @@
 /** With forced colors, bars of the timeline are seen, and so is what is chosen. */
 import t from 'tap';
-import { findChromium, launchChromium } from '../../../support/browser.ts';
+import { findChromium } from '../../../support/browser.ts';
 import { startConsole } from '../../../support/console.ts';
-import { logIn, sendDemo } from '../../../support/console-page.ts';
+import { logIn, openBrowser, sendDemo } from '../../../support/console-page.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
 
 const SHOWN = `(() => {
@@ -24,10 +24,7 @@ if (chromium === null) {
   t.test('a trace with forced colors', { timeout: 2 * PATIENCE_MS }, async (t) => {
     const console = await startConsole(t, { processors: 'auth, environment, normalization', projects: ['shop'] });
     await sendDemo(console, 'shop');
-    const browser = await launchChromium(chromium);
-    t.teardown(() => browser.close());
-    const page = await (await browser.newContext({ forcedColors: 'active' })).newPage();
-    page.setDefaultTimeout(PATIENCE_MS);
+    const page = await (await openBrowser(t, chromium, { forcedColors: 'active' })).newPage();
     await logIn(console, page);
     await page.locator('.grid-row a').first().click();
     await page.locator('.span-bar.solid').first().waitFor();

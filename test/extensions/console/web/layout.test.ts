@@ -4,9 +4,9 @@ import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { makeDemo } from '../../../../src/cli/demo/application.ts';
-import { findChromium, launchChromium } from '../../../support/browser.ts';
+import { findChromium } from '../../../support/browser.ts';
 import { startConsole } from '../../../support/console.ts';
-import { logIn } from '../../../support/console-page.ts';
+import { logIn, openBrowser } from '../../../support/console-page.ts';
 import { isLong } from '../../../support/long.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
 import { hostileTrace } from './hostile-trace.ts';
@@ -168,10 +168,7 @@ if (chromium === null) {
     const [longer, demo, hostile] = [longDemo(early), makeDemo(now, 'demo').requests, hostileTrace(now, CONVERSATION)];
     for (const requests of [longer, demo, hostile.requests]) await post(daemon.url, key, requests);
 
-    const browser = await launchChromium(chromium);
-    t.teardown(() => browser.close());
-    const page = await (await browser.newContext({ bypassCSP: true, reducedMotion: 'reduce' })).newPage();
-    page.setDefaultTimeout(PATIENCE_MS);
+    const page = await (await openBrowser(t, chromium, { bypassCSP: true, reducedMotion: 'reduce' })).newPage();
     await page.goto(`${origin}/login`);
     await page.getByRole('button', { name: 'Log in' }).waitFor();
     await checkPage(t, page, 'login');

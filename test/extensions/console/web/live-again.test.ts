@@ -1,8 +1,8 @@
 /** The stream of a live list is refused: the page opens it again, and notices that the session has ended. */
 import t from 'tap';
-import { findChromium, launchChromium } from '../../../support/browser.ts';
+import { findChromium } from '../../../support/browser.ts';
 import { startConsole } from '../../../support/console.ts';
-import { logIn, sendDemo } from '../../../support/console-page.ts';
+import { logIn, openBrowser, sendDemo } from '../../../support/console-page.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
 
 const WHOLE_MS = 4 * PATIENCE_MS;
@@ -17,10 +17,7 @@ if (chromium === null) {
   t.test('a stream that is refused', { timeout: WHOLE_MS }, async (t) => {
     const console = await startConsole(t, { processors: 'auth, environment, normalization', projects: ['shop'] });
     await sendDemo(console, 'shop');
-    const browser = await launchChromium(chromium);
-    t.teardown(() => browser.close());
-    const page = await browser.newPage();
-    page.setDefaultTimeout(PATIENCE_MS);
+    const page = await (await openBrowser(t, chromium)).newPage();
     await logIn(console, page);
     // As a proxy answers while the daemon starts again.
     await page.route('**/live*', (route) => route.fulfill({ status: 502, body: 'Bad Gateway' }), { times: 2 });

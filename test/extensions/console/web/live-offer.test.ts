@@ -1,7 +1,8 @@
 /** The list of traces offers what had no place in an event, and nothing that it already has. */
 import t, { type Test } from 'tap';
 import type { Page } from 'playwright-core';
-import { findChromium, launchChromium } from '../../../support/browser.ts';
+import { findChromium } from '../../../support/browser.ts';
+import { openBrowser } from '../../../support/console-page.ts';
 import { startConsole, type TestConsole } from '../../../support/console.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
 
@@ -39,10 +40,7 @@ async function startScene(t: Test, chromium: string): Promise<Scene> {
     const body = JSON.stringify(spansNow(name, count));
     t.equal((await fetch(`${console.daemon.url}/v1/traces`, { method: 'POST', headers, body })).status, 200);
   };
-  const browser = await launchChromium(chromium);
-  t.teardown(() => browser.close());
-  const page = await browser.newPage();
-  page.setDefaultTimeout(PATIENCE_MS);
+  const page = await (await openBrowser(t, chromium)).newPage();
   return { page, console, send };
 }
 

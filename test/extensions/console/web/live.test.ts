@@ -4,7 +4,8 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { findChromium, launchChromium } from '../../../support/browser.ts';
+import { findChromium } from '../../../support/browser.ts';
+import { openBrowser } from '../../../support/console-page.ts';
 import { startConsole, type TestConsole } from '../../../support/console.ts';
 import { isLong } from '../../../support/long.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
@@ -88,10 +89,7 @@ if (chromium === null) {
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
     await fetch(`${console.daemon.url}/v1/traces`, { method: 'POST', headers, body: JSON.stringify(spansNow(60)) });
 
-    const browser = await launchChromium(chromium);
-    t.teardown(() => browser.close());
-    const page = await browser.newPage();
-    page.setDefaultTimeout(PATIENCE_MS);
+    const page = await (await openBrowser(t, chromium)).newPage();
     let requests = 0;
     let streams = 0;
     page.on('request', (request) => {

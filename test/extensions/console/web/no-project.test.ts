@@ -1,8 +1,8 @@
 /** Before the first project: an admin creates it on the page. */
 import t from 'tap';
-import { findChromium, launchChromium } from '../../../support/browser.ts';
+import { findChromium } from '../../../support/browser.ts';
 import { startConsole } from '../../../support/console.ts';
-import { newLink } from '../../../support/console-page.ts';
+import { newLink, openBrowser } from '../../../support/console-page.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
 
 const chromium = findChromium();
@@ -13,10 +13,7 @@ if (chromium === null) {
 } else {
   t.test('an admin without a project', { timeout: 2 * PATIENCE_MS }, async (t) => {
     const console = await startConsole(t, { projects: [] });
-    const browser = await launchChromium(chromium);
-    t.teardown(() => browser.close());
-    const page = await browser.newPage();
-    page.setDefaultTimeout(PATIENCE_MS);
+    const page = await (await openBrowser(t, chromium)).newPage();
     await page.goto(await newLink(console, 'ada'));
     await page.getByLabel('Name').fill('shop');
     await page.getByRole('button', { name: 'Create the project' }).click();

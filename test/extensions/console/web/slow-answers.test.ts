@@ -2,9 +2,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { findChromium, launchChromium } from '../../../support/browser.ts';
+import { findChromium } from '../../../support/browser.ts';
 import { startConsole } from '../../../support/console.ts';
-import { logIn, sendDemo } from '../../../support/console-page.ts';
+import { logIn, openBrowser, sendDemo } from '../../../support/console-page.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
 
 const WHOLE_MS = 4 * PATIENCE_MS;
@@ -29,10 +29,7 @@ if (chromium === null) {
   t.setTimeout(WHOLE_MS);
   t.test('slow answers', { timeout: WHOLE_MS }, async (t) => {
     const console = await startConsole(t, { processors: 'auth, environment, normalization', projects: ['shop'] });
-    const browser = await launchChromium(chromium);
-    t.teardown(() => browser.close());
-    const page = await browser.newPage();
-    page.setDefaultTimeout(PATIENCE_MS);
+    const page = await (await openBrowser(t, chromium)).newPage();
     await logIn(console, page);
     await page.goto(`${console.origin}/p/shop/traces`);
     await page.getByRole('heading', { name: 'Send the first trace to shop' }).waitFor();

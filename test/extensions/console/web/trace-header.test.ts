@@ -1,8 +1,8 @@
 /** The page of a trace in a low window, and a trace of the other half of the year. */
 import t from 'tap';
-import { findChromium, launchChromium } from '../../../support/browser.ts';
+import { findChromium } from '../../../support/browser.ts';
 import { startConsole } from '../../../support/console.ts';
-import { logIn } from '../../../support/console-page.ts';
+import { logIn, openBrowser } from '../../../support/console-page.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
 import { aSpan, aTraceRequest } from '../../../support/payloads.ts';
 
@@ -34,15 +34,12 @@ if (chromium === null) {
       body: JSON.stringify(aTraceRequest(spans)),
     });
     t.equal(answer.status, 200);
-    const browser = await launchChromium(chromium);
-    t.teardown(() => browser.close());
     // 1280 by 800 pixels with a zoom of 200 %.
-    const context = await browser.newContext({
+    const context = await openBrowser(t, chromium, {
       timezoneId: 'Europe/Berlin',
       viewport: { width: 640, height: 400 },
     });
     const page = await context.newPage();
-    page.setDefaultTimeout(PATIENCE_MS);
     await logIn(console, page);
     const shown = async (trace: string): Promise<string> => {
       await page.goto(`${console.origin}/p/shop/traces/${trace.repeat(32)}`);

@@ -1,8 +1,8 @@
 /** The page of usage: users are counted where the answer has them all, and links keep the filter. */
 import t from 'tap';
-import { findChromium, launchChromium } from '../../../support/browser.ts';
+import { findChromium } from '../../../support/browser.ts';
 import { startConsole } from '../../../support/console.ts';
-import { logIn, sendDemo } from '../../../support/console-page.ts';
+import { logIn, openBrowser, sendDemo } from '../../../support/console-page.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
 
 const chromium = findChromium();
@@ -15,10 +15,7 @@ if (chromium === null) {
     const console = await startConsole(t, { processors: 'auth, environment, normalization', projects: ['shop'] });
     // The demo names its user on the span above its calls.
     await sendDemo(console, 'shop');
-    const browser = await launchChromium(chromium);
-    t.teardown(() => browser.close());
-    const page = await browser.newPage();
-    page.setDefaultTimeout(PATIENCE_MS);
+    const page = await (await openBrowser(t, chromium)).newPage();
     await logIn(console, page);
     const tiles = async (group: string): Promise<readonly string[]> => {
       await page.goto(`${console.origin}/p/shop/usage?group=${group}`);
