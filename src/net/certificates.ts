@@ -2,8 +2,8 @@
  * Reads and checks the files of TLS when the configuration is read, so that every fault is reported before a client
  * connects.
  */
-import { constants, createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { constants as cryptoConstants, createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { CIPHER_SUITES, type TlsOptions, type TlsVersion } from './tls-options.ts';
 
@@ -89,7 +89,7 @@ class CertificateReader {
       ...(ca === undefined ? {} : { ca }),
       minVersion: VERSIONS[least],
       // A second handshake in a connection costs the server another signature, and no client needs it.
-      secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+      secureOptions: cryptoConstants.SSL_OP_NO_RENEGOTIATION,
       ...(most === undefined ? {} : { maxVersion: VERSIONS[most] }),
       ...(suites.length === 0
         ? {}
@@ -167,9 +167,9 @@ class CertificateReader {
   }
 }
 
-/** Reads no more than MAX_FILE_BYTES, and only a regular file. */
+/** Reads no more than MAX_FILE_BYTES, and only a regular file. The open does not wait for the writer of a pipe. */
 function readBounded(path: string): Buffer {
-  const descriptor = openSync(path, 'r');
+  const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const status = fstatSync(descriptor);
     if (!status.isFile()) throw new Error('it is not a file');

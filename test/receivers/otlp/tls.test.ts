@@ -1,5 +1,6 @@
 // TLS of the receiver: versions, client certificates, renewed certificates, errors in the configuration.
 import { credentials } from '@grpc/grpc-js';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { Agent } from 'node:https';
@@ -173,6 +174,9 @@ t.test('an error in the files is reported with its place in the configuration, b
     /key_file \/.*missing\.pem cannot be read: there is no such file/u,
   );
   await refused(withTls('', { folder, cert: '.' }), /cannot be read: there is no such file/u);
+  // Without a writer, a pipe must not stop the start.
+  t.equal(spawnSync('mkfifo', [join(folder, 'pipe.pem')]).status, 0);
+  await refused(withTls('', { folder, cert: 'pipe' }), /pipe\.pem cannot be read: it is not a file/u);
   await refused(withTls('', { folder, cert: 'garbage' }), /garbage\.pem holds no certificate in PEM/u);
   await refused(withTls('', { folder, cert: 'server-key' }), /server-key\.pem holds no certificate in PEM/u);
   await refused(withTls('', { folder, key: 'server' }), /key_file .*server\.pem holds no private key in PEM/u);
