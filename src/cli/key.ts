@@ -1,6 +1,7 @@
 /** `sluice key …`: API keys. The text of a key is printed once, when it is created. */
 import type { KeyRow } from '../component/capabilities/administration.ts';
 import { Administration } from '../extensions/postgres/administration.ts';
+import { PUBLIC_ID_LENGTH } from '../pdata/api-key.ts';
 import { normalizeEnvironment } from '../pdata/environment.ts';
 import type { Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
@@ -66,15 +67,13 @@ export const commands: Readonly<Record<string, Command>> = {
     examples: [['sluice key revoke 8fK2mQ0x', 'by its id, as in `sluice key list`']],
     run: (call) =>
       withDatabase(call, 'write', async (database) => {
-        const id = onlyWord(call, 'ID').replace(/^slc_/, '').slice(0, ID_LENGTH);
+        // A complete key is accepted as well.
+        const id = onlyWord(call, 'ID').replace(/^slc_/, '').slice(0, PUBLIC_ID_LENGTH);
         await new Administration(database).revokeKey(id);
         call.terminal.print(`Revoked ${id}.`);
       }),
   },
 };
-
-/** Accepts a complete key as well, and takes its id. */
-const ID_LENGTH = 8;
 
 /** `project`: the one that was asked for; null for all. */
 function table(keys: readonly KeyRow[], project: string | null, terminal: Terminal): string {

@@ -9,7 +9,7 @@ const FORMAT = /^(slc|slr)_([0-9A-Za-z]{8})_[0-9A-Za-z_-]{43}([0-9A-Za-z_-]{6})$
 const API_KEY = 'slc';
 const READ_TOKEN = 'slr';
 const PUBLIC_ID_ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const PUBLIC_ID_LENGTH = 8;
+export const PUBLIC_ID_LENGTH = 8;
 const SECRET_BYTES = 32; // 43 characters of base64url
 const CHECKSUM_LENGTH = 6;
 
