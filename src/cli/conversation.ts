@@ -17,7 +17,7 @@ import {
   type StoredCall,
   type Turn,
 } from './view/conversation-record.ts';
-import { formatCost, formatCount, formatTook, plural } from './view/format.ts';
+import { formatCost, formatCount, formatTook, plural, shortId } from './view/format.ts';
 import { drawMessage, messageData } from './view/messages.ts';
 import { asJson, cut } from './view/screen-text.ts';
 import { MS_NS } from '../pdata/time-units.ts';
@@ -25,7 +25,6 @@ import { MS_NS } from '../pdata/time-units.ts';
 const DEFAULT_CALLS = 200;
 const MOST_CALLS = 10_000;
 const MESSAGE_LINES = 60;
-const ID_DIGITS = 12;
 
 export const command: Command = {
   description:
@@ -107,7 +106,7 @@ async function printThread(reader: Reader, thread: Thread, terminal: Terminal): 
 function describeTrace({ call }: Turn): string {
   const at = call.start_time_unix_nano;
   const when = at === null ? [] : [new Date(Number(BigInt(at) / MS_NS)).toISOString()];
-  const what = call.trace_id === null ? 'log records' : `trace ${call.trace_id.slice(0, ID_DIGITS)}`;
+  const what = call.trace_id === null ? 'log records' : `trace ${shortId(call.trace_id)}`;
   return [what, call.environment, ...when].join(', ');
 }
 

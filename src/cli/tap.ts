@@ -9,12 +9,11 @@ import { flagOption, limitOption, textOption, UsageError } from './options.ts';
 import { DAEMON_OPTIONS, explain, findDaemonSocket } from './running-daemon.ts';
 import { recordFilter, type TappedRecord } from './tap-filter.ts';
 import type { Terminal } from './terminal.ts';
-import { formatBytes, formatCost, formatCount, formatTook, plural } from './view/format.ts';
+import { formatBytes, formatCost, formatCount, formatTook, plural, shortId } from './view/format.ts';
 import { clean, cut, escapeJson, pad } from './view/screen-text.ts';
 
 const DEFAULT_LIMIT = 100;
 const HIGHEST_LIMIT = 10_000;
-const ID_DIGITS = 12;
 const NAME_WIDTH = 32;
 const PROJECT_WIDTH = 20;
 
@@ -104,7 +103,7 @@ const printText = {
       pad(cut(name, NAME_WIDTH), NAME_WIDTH),
     ];
     const failed = record['status'] === 'error' || record['is_error'] === true;
-    const id = textOf(record, 'trace_id').slice(0, ID_DIGITS);
+    const id = shortId(textOf(record, 'trace_id'));
     print([...columns, ...facts, ...(failed ? [style.red('error')] : []), style.dim(id)].join('  ').trimEnd());
   },
 };

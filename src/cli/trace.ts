@@ -8,6 +8,7 @@ import { onlyWord } from './project.ts';
 import { flagOption, limitOption } from './options.ts';
 import { limitOf, type Reader, READER_OPTIONS, sinceOf, withReader } from './reader.ts';
 import type { Terminal } from './terminal.ts';
+import { shortId } from './view/format.ts';
 import { contentData, drawExcerpt } from './view/messages.ts';
 import { asJson } from './view/screen-text.ts';
 import { growTree, type TreeLine } from './view/span-tree.ts';
@@ -22,8 +23,6 @@ const MOST_SPANS = 20_000;
 /** Messages below one line, and lines of each. */
 const MESSAGES = 4;
 const MESSAGE_LINES = 4;
-/** The digits of a span id that are shown, which `sluice span` accepts. */
-const ID_DIGITS = 12;
 /** Categories that have content unless it is not captured. */
 const SPEAKING: ReadonlySet<string> = new Set(['model_call', 'tool_step', 'retrieval']);
 
@@ -108,8 +107,7 @@ async function excerptsOf(
     if (line.kind === 'span' && line.span.category !== null && SPEAKING.has(line.span.category))
       excerpts.set(idOf(line.span), [`${indents.get(idOf(line.span))}${missing}`]);
   for await (const { record, sections } of readContents(reader, key, lines.map(recordOf))) {
-    const hint =
-      record.span_id === null ? '--json' : `sluice span ${record.span_id} --trace ${key.traceId.slice(0, ID_DIGITS)}`;
+    const hint = record.span_id === null ? '--json' : `sluice span ${record.span_id} --trace ${shortId(key.traceId)}`;
     const frame = { indent: indents.get(idOf(record)) ?? '', width, style, lines: MESSAGE_LINES };
     excerpts.set(idOf(record), drawExcerpt(sections, frame, MESSAGES, hint));
   }

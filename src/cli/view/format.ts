@@ -3,6 +3,7 @@ import { shortBytes, shortCount, shortDuration, trimZeros } from '../../pdata/sh
 import { DAY_MS, HOUR_MS, MINUTE_MS, NS_PER_MS, SECOND_MS } from '../../pdata/time-units.ts';
 
 const SMALL_DIGITS = 3;
+const SHORT_ID_DIGITS = 12;
 /** The text for an unknown value; never a zero. */
 export const UNKNOWN = '-';
 
@@ -34,6 +35,9 @@ export function formatCost(cost: string | null): string {
   const zeros = Math.floor(-Math.log10(value));
   return `$${trimZeros(value.toFixed(Math.min(8, zeros + SMALL_DIGITS)))}`;
 }
+
+/** The first digits of an id of a trace. Commands accept them instead of the id. */
+export const shortId = (id: string): string => id.slice(0, SHORT_ID_DIGITS);
 
 /** `1 span`, `2 spans`. */
 export function plural(count: number, word: string): string {

@@ -1,13 +1,11 @@
 /** The list of `sluice traces`: a line for each trace, within the width of the terminal. */
 import { layOut, type Style, type Terminal } from '../terminal.ts';
 import type { TraceRow } from '../traces-query.ts';
-import { formatAge, formatCost, formatCount, formatTook } from './format.ts';
+import { formatAge, formatCost, formatCount, formatTook, shortId } from './format.ts';
 import { clean, cut, padLeft, widthOf } from './screen-text.ts';
 import { describeBlocks } from './table.ts';
 import { NS_PER_MS } from '../../pdata/time-units.ts';
 
-/** The digits that are shown, of 32. `sluice trace` accepts a prefix of an id. */
-const ID_DIGITS = 12;
 /** Optional columns are left out where a name would get less. */
 const SHORTEST_NAME = 32;
 /** Where the terminal has no room for that. With less, each trace is a block of lines. */
@@ -40,7 +38,7 @@ export function describeTraces(rows: readonly TraceRow[], terminal: Terminal, no
 function cellsOf(row: TraceRow, style: Style, nowMs: number): readonly string[] {
   return [
     formatAge(nowMs - Number(row.time_ns) / NS_PER_MS),
-    row.trace_id.slice(0, ID_DIGITS),
+    shortId(row.trace_id),
     nameOf(row),
     String(row.span_count),
     row.model_call_count === 0 ? '' : String(row.model_call_count),
