@@ -21,6 +21,7 @@ import {
   type Selection,
 } from '../extensions/postgres/removal/records.ts';
 import { normalizeEnvironment } from '../pdata/environment.ts';
+import { TRACE_ID } from '../pdata/record-ids.ts';
 import type { EnvironmentOptions } from '../processors/environment/environment.ts';
 import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
@@ -35,7 +36,6 @@ import { plural } from './view/format.ts';
 const REVOCATION_MS = 5_000;
 const REPORT_MS = 5_000;
 const HAS_PARTS = 'SELECT EXISTS (SELECT FROM sluice.parts WHERE $1::text IS NULL OR project = $1) AS found';
-const TRACE_ID = /^[0-9a-f]{32}$/iu;
 const DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/u;
 
 export const command: Command = {

@@ -3,7 +3,8 @@ import type { FoundTrace, Wanted } from '../../archive/reading/archived-rows.ts'
 import { literal } from '../../archive/duckdb.ts';
 import { filesWithTraces, loadFound, partsSince, type TraceSearch } from './archived-trace.ts';
 import type { Lake } from './lake.ts';
-import { refuseSeveral, SHOWN_CANDIDATES, storedTraces } from '../view/conversation-record.ts';
+import { refuseSeveral, storedTraces } from '../view/conversation-record.ts';
+import { SHOWN_CANDIDATES } from '../view/trace-record.ts';
 
 const COLUMN = 'conversation_id';
 /** The list of model calls is no longer. */

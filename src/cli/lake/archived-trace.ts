@@ -4,15 +4,11 @@ import type { FoundTrace } from '../../archive/reading/archived-rows.ts';
 import type { TraceRange } from '../../archive/reading/partial-file.ts';
 import type { PartScope } from '../../archive/reading/waiting-parts.ts';
 import { NEAR_NS } from '../../component/archived-day.ts';
+import { idsFrom, SPAN_ID_DIGITS, TRACE_ID_DIGITS } from '../../pdata/record-ids.ts';
+import { SHOWN_CANDIDATES } from '../view/trace-record.ts';
 import { dayNear, dayOf } from './archived-range.ts';
 import type { Lake } from './lake.ts';
 import { DAY_MS, MS_NS } from '../../pdata/time-units.ts';
-
-const ID_LENGTH = 32;
-const SPAN_ID_LENGTH = 16;
-
-/** Traces of which the error message names the spans. */
-const MOST_FOUND = 5;
 
 export interface TraceSearch {
   /** The id, or the beginning of one. */
@@ -27,12 +23,13 @@ export async function loadTrace(lake: Lake, search: TraceSearch): Promise<void> 
   const prefix = search.id.toLowerCase();
   // The search by `findTrace` explains what is wrong with the id.
   if (!/^[0-9a-f]{1,32}$/u.test(prefix)) return;
-  const traces = { from: prefix.padEnd(ID_LENGTH, '0'), to: prefix.padEnd(ID_LENGTH, 'f') };
+  const [from, to] = idsFrom(prefix, TRACE_ID_DIGITS);
+  const traces = { from, to };
   const claims = await lake.reader.query(
     `SELECT encode(trace_id, 'hex') AS trace_id, project, first_ns::text AS first_ns, last_ns::text AS last_ns,
        (extract(epoch FROM created_at) * 1000)::float8 AS created_ms
      FROM sluice.traces WHERE trace_id BETWEEN decode($1, 'hex') AND decode($2, 'hex') AND ($3::text IS NULL OR project = $3) LIMIT 2`,
-    [traces.from, traces.to, search.project],
+    [from, to, search.project],
   );
   const [claim, second] = claims;
   if (second !== undefined) return;
@@ -57,13 +54,13 @@ export async function loadTrace(lake: Lake, search: TraceSearch): Promise<void> 
 /** Loads the traces with such a span, of the newest archived day that has one. `id`: of the span, or the beginning. */
 export async function loadTraceOfSpan(lake: Lake, { id, project, since }: TraceSearch): Promise<void> {
   const prefix = id.toLowerCase();
-  const [from, to] = [prefix.padEnd(SPAN_ID_LENGTH, '0'), prefix.padEnd(SPAN_ID_LENGTH, 'f')];
+  const [from, to] = idsFrom(prefix, SPAN_ID_DIGITS);
   await lake.includeParts(partsSince({ project, since }));
   const spans = filesWithTraces(lake.files, { project, since }).filter(({ signal }) => signal === 'spans');
   for (const day of new Set(spans.map((file) => file.day))) {
     const ofDay = spans.filter((file) => file.day === day);
     const where = { spans: `span_id BETWEEN '${from}' AND '${to}'` };
-    const found = await lake.findTraces({ files: ofDay, project, traces: null, where }, MOST_FOUND);
+    const found = await lake.findTraces({ files: ofDay, project, traces: null, where }, SHOWN_CANDIDATES);
     if (found.length === 0) continue;
     await loadFound(lake, found);
     return;

@@ -12,7 +12,7 @@ import { logNs } from '../../pdata/log-time.ts';
 import { UserError } from '../../errors.ts';
 import { countOf, flagOf, type Reader, type Row, type RowOf, shaped, textOf } from '../reader.ts';
 import { contentList } from './trace-content.ts';
-import { cutText } from './trace-record.ts';
+import { cutText, SHOWN_CANDIDATES } from './trace-record.ts';
 import { MODEL } from '../../extensions/console/filter/trace-spans.ts';
 
 export interface Key {
@@ -58,7 +58,6 @@ export interface StoredCall {
   readonly logs: readonly string[];
 }
 
-export const SHOWN_CANDIDATES = 5;
 /** Calls that are fetched at once, and the length of one column of them. */
 const AT_ONCE = 8;
 const MOST_CHARACTERS = 4 * 1024 * 1024;

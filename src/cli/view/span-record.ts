@@ -1,10 +1,11 @@
 /** One stored span with everything that was stored of it, found by a prefix of its id. */
 import { logNs } from '../../pdata/log-time.ts';
+import { idsFrom, SPAN_ID_DIGITS } from '../../pdata/record-ids.ts';
 import { UserError } from '../../errors.ts';
 import { type StoredText, storedTextQuery } from '../../pdata/stored-text.ts';
 import { UsageError } from '../options.ts';
 import { type Reader, textOf } from '../reader.ts';
-import type { TraceKey } from './trace-record.ts';
+import { SHOWN_CANDIDATES, type TraceKey } from './trace-record.ts';
 
 export interface SpanKey {
   readonly project: string;
@@ -14,8 +15,6 @@ export interface SpanKey {
   readonly startNs: string;
 }
 
-const ID_LENGTH = 16;
-const SHOWN_CANDIDATES = 5;
 /** Log records of a span that are read. */
 const MOST_LOGS = 1_000;
 
@@ -44,7 +43,7 @@ export async function searchSpan(
      FROM sluice.spans WHERE span_id BETWEEN decode($1, 'hex') AND decode($2, 'hex')
        AND ($3::text IS NULL OR project = $3) AND ($4::text IS NULL OR trace_id = decode($4, 'hex'))
      ORDER BY span_id, trace_id, start_time_unix_nano LIMIT ${SHOWN_CANDIDATES}`,
-    [prefix.padEnd(ID_LENGTH, '0'), prefix.padEnd(ID_LENGTH, 'f'), trace?.project ?? project, trace?.traceId ?? null],
+    [...idsFrom(prefix, SPAN_ID_DIGITS), trace?.project ?? project, trace?.traceId ?? null],
   );
   const keys = rows.map((row) => ({
     project: String(row['project']),

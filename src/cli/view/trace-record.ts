@@ -1,6 +1,7 @@
 /** One stored trace: finds it by a prefix of its id, and reads its spans, log records and totals. */
 import { logNs } from '../../pdata/log-time.ts';
 import { UserError } from '../../errors.ts';
+import { idsFrom, TRACE_ID_DIGITS } from '../../pdata/record-ids.ts';
 import type * as stored from '../../pdata/rows.ts';
 import { UsageError } from '../options.ts';
 import { countOf, flagOf, type Reader, type Row, type RowOf, shaped, sumOf, textOf } from '../reader.ts';
@@ -96,8 +97,8 @@ export interface TraceRecord {
 /** Longer texts are not fetched completely: each can have megabytes, and a trace has thousands. */
 const TEXT_LENGTH = 500;
 export const cutText = (name: string, expression = name): string => `left(${expression}, ${TEXT_LENGTH}) AS ${name}`;
-const ID_LENGTH = 32;
-const SHOWN_CANDIDATES = 5;
+/** The most ids in the error message for a prefix of several. */
+export const SHOWN_CANDIDATES = 5;
 
 /** The trace with this prefix of its id. Ids are unique over all projects. */
 export async function findTrace(reader: Reader, written: string, project: string | null): Promise<TraceKey> {
@@ -108,7 +109,7 @@ export async function findTrace(reader: Reader, written: string, project: string
     `SELECT encode(trace_id, 'hex') AS trace_id, project, environment FROM sluice.traces
      WHERE trace_id BETWEEN decode($1, 'hex') AND decode($2, 'hex') AND ($3::text IS NULL OR project = $3)
      ORDER BY trace_id LIMIT ${SHOWN_CANDIDATES}`,
-    [prefix.padEnd(ID_LENGTH, '0'), prefix.padEnd(ID_LENGTH, 'f'), project],
+    [...idsFrom(prefix, TRACE_ID_DIGITS), project],
   );
   const keys = rows.map((row) => ({
     traceId: String(row['trace_id']),

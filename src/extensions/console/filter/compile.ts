@@ -7,9 +7,8 @@ import { type Filter, FilterError, type FilterValue, type Operator, type Term } 
 import type { Parameters } from './parameters.ts';
 import { containsText } from './text-pattern.ts';
 import { amountOf, isPlainNumber, nanosecondsOf } from './values.ts';
+import { idsFrom, TRACE_ID_DIGITS } from '../../../pdata/record-ids.ts';
 import { NS_PER_MS } from '../../../pdata/time-units.ts';
-
-const TRACE_ID_DIGITS = 32;
 
 export interface CompileOptions {
   readonly target: Target;
@@ -91,8 +90,7 @@ function oneOf(
   switch (field.kind) {
     case 'trace_id': {
       const digits = value.text.toLowerCase();
-      const lowest = parameters.add(Buffer.from(digits.padEnd(TRACE_ID_DIGITS, '0'), 'hex'));
-      const highest = parameters.add(Buffer.from(digits.padEnd(TRACE_ID_DIGITS, 'f'), 'hex'));
+      const [lowest, highest] = idsFrom(digits, TRACE_ID_DIGITS).map((id) => parameters.add(Buffer.from(id, 'hex')));
       return `${expression} BETWEEN ${lowest}::bytea AND ${highest}::bytea`;
     }
     case 'span_id':

@@ -7,6 +7,8 @@ import type { OwnCommands } from '../../../component/capabilities/own-commands.t
 import { dayOfNs, MAY_MISS, NEAR_NS, WAITING_PARTS } from '../../../component/archived-day.ts';
 import type { Logger } from '../../../component/logger.ts';
 import { maskedError } from '../../../component/masked-text.ts';
+import { LATEST_NS } from '../../../component/moment.ts';
+import { TRACE_ID, TRACE_ID_DIGITS } from '../../../pdata/record-ids.ts';
 import { CONSOLE_ERRORS, ConsoleError, type ConsoleErrorCode } from '../errors.ts';
 import { ArchiveReader, type LakeState, type Limits } from './archive-reader.ts';
 import type { ArchivedDays, BytesReply, Caller, DownloadReply, Reply, RequestContext, RequestReader } from './route.ts';
@@ -76,12 +78,9 @@ const LIMITS: Limits = {
   waiting: 32,
   waitMs: 30_000,
 };
-const TRACE_ID = /^[0-9a-f]{32}$/iu;
-const ID_DIGITS = 32;
-const LATEST_NS = '9000000000000000000';
 const ARRIVED = '(extract(epoch FROM t.created_at) * 1000)::int8 * 1000000';
 const FIRST = `(greatest(coalesce(t.first_ns, ${ARRIVED}), ${NEAR_NS}) - ${NEAR_NS})`;
-const LAST = `(least(coalesce(t.last_ns, ${ARRIVED}), ${LATEST_NS}) + ${NEAR_NS})`;
+const LAST = `(least(coalesce(t.last_ns, ${ARRIVED}), ${LATEST_NS - NEAR_NS}) + ${NEAR_NS})`;
 /** Without its claim, which expires after its records, a trace may be on any archived day, but not in objects only. */
 const IS_ARCHIVED = `
   SELECT EXISTS (
@@ -109,7 +108,7 @@ export type Asker = Pick<RequestContext, 'signal'> & { readonly reader: Pick<Req
 export function archivedTraceOf({ route, parameters }: Match): string | null {
   const trace = parameters.get('trace');
   if (trace === undefined) return null;
-  const id = route.path.startsWith(API) ? trace : trace.padStart(ID_DIGITS, '0');
+  const id = route.path.startsWith(API) ? trace : trace.padStart(TRACE_ID_DIGITS, '0');
   return TRACE_ID.test(id) ? id.toLowerCase() : null;
 }
 

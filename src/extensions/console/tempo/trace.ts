@@ -1,6 +1,7 @@
 /** One trace for clients of Tempo, as protobuf or OTLP/JSON. */
 import { membersOf, OTLP_JSON, SPANS_PROTOBUF } from '../api/otlp-conversions.ts';
 import { lengthHead, numberField } from '../../../pdata/otlp-protobuf.ts';
+import { TRACE_ID_DIGITS } from '../../../pdata/record-ids.ts';
 import { idOf } from '../api/question.ts';
 import { spansOfTrace } from '../api/stored-rows.ts';
 import { findTrace, type StoredTrace } from '../api/stored-trace.ts';
@@ -11,7 +12,6 @@ import { tempoRoute } from './tempo-route.ts';
 /** Grafana keeps a whole trace in memory. Further spans are left out, and the answer says so. */
 const MAX_SPANS = 20_000;
 const MAX_BYTES = 64 * 1024 * 1024;
-const ID_DIGITS = 32;
 /** The fields of `TraceByIDResponse`, and the status of a trace that is not complete. */
 const [TRACE, STATUS, MESSAGE] = [1, 3, 4];
 const PARTIAL = 1;
@@ -69,7 +69,10 @@ async function readTrace(context: RequestContext): Promise<TraceParts> {
 /** Tempo takes ids without their leading zeros. */
 async function traceOf(context: RequestContext): Promise<StoredTrace> {
   try {
-    return await findTrace(context, idOf(context.parameter('trace').padStart(ID_DIGITS, '0'), ID_DIGITS / 2));
+    return await findTrace(
+      context,
+      idOf(context.parameter('trace').padStart(TRACE_ID_DIGITS, '0'), TRACE_ID_DIGITS / 2),
+    );
   } catch (error) {
     if (!(error instanceof ConsoleError) || error.code !== 'not_found') throw error;
     throw new ConsoleError('not_found', { message: 'trace not found' });

@@ -4,6 +4,7 @@
  * resources and scopes are removed later by the maintenance, when no record has used them for long.
  */
 import type { Query } from '../../../component/capabilities/postgres.ts';
+import { TRACE_ID } from '../../../pdata/record-ids.ts';
 
 export interface TraceName {
   /** Null: any project. A trace id has one owner. */
@@ -17,8 +18,6 @@ export interface RemovedTrace {
   readonly spans: number;
   readonly logs: number;
 }
-
-const HEX_ID = /^[0-9a-f]{32}$/iu;
 
 /** Locks the claim first, as ingest does: a request for this trace waits, and then claims the id anew. */
 const LOCK_CLAIM = `
@@ -35,7 +34,7 @@ const REMOVE_CLAIM = `DELETE FROM sluice.traces WHERE trace_id = decode($1, 'hex
  * transaction with the isolation level READ COMMITTED, so that an audit row can join it; the caller commits.
  */
 export async function removeTrace(query: Query, { project, traceId }: TraceName): Promise<RemovedTrace | null> {
-  if (!HEX_ID.test(traceId)) return null;
+  if (!TRACE_ID.test(traceId)) return null;
   const [claim] = (await query(LOCK_CLAIM, [traceId, project])).rows;
   if (claim === undefined) return null;
   const owner = String(claim['project']);

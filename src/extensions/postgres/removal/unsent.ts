@@ -1,10 +1,10 @@
 /** Removes the records of a trace or an environment from requests that are not forwarded yet, and from dead letters. */
 import type { Query } from '../../../component/capabilities/postgres.ts';
+import { TRACE_ID } from '../../../pdata/record-ids.ts';
 import { type EnvironmentChoice, withoutEnvironment } from '../../../pdata/without-environment.ts';
 import { type Shortened, withoutTrace } from '../../../pdata/without-trace.ts';
 import type { TraceName } from './trace.ts';
 
-const HEX_ID = /^[0-9a-f]{32}$/iu;
 /** The body of an entry is OTLP in protobuf, in which a trace id is its 16 bytes. */
 const FOUND = `
   SELECT sequence::text FROM sluice.outbox
@@ -23,7 +23,7 @@ type Signal = 'traces' | 'logs' | 'metrics';
  * all entries of the project, so it should run outside of a transaction, without locks. It can be repeated.
  */
 export async function removeUnsent(query: Query, { project, traceId }: TraceName): Promise<number> {
-  if (!HEX_ID.test(traceId)) return 0;
+  if (!TRACE_ID.test(traceId)) return 0;
   const id = Buffer.from(traceId, 'hex');
   const found = (await query(FOUND, [project, traceId])).rows;
   return shortenEach(query, found, (body, signal) => withoutTrace(body, signal as 'traces' | 'logs', id));
