@@ -19,7 +19,7 @@ import { OpenTaps } from './telemetry/tap.ts';
 export function makePipelines(logger: Logger, meter: Meter, now: () => number, taps = new OpenTaps(now)): MakePipeline {
   let memory: MemoryLedger | null = null;
   const pollEnd = new PollEnd();
-  const commits = new Commits(logger, meter, pollEnd);
+  const commits = new Commits(logger, pollEnd);
   const rowBudget = new RowBudget();
   const projectCounts = new ProjectCounts(meter);
   meter.gauge('sluice_row_bytes_held', 'Bytes of rows that are not durable yet.', () => rowBudget.heldBytes);
@@ -30,13 +30,14 @@ export function makePipelines(logger: Logger, meter: Meter, now: () => number, t
   });
   return (parts) => {
     const ledger: Ledger = parts.ledger === 'memory' ? (memory ??= new MemoryLedger(now)) : postgresLedger(parts);
+    const shared = commits.of(ledger, parts.meter);
     const pipeline = new SignalPipeline({
       signal: parts.signal,
       processors: parts.processors.map(({ component }) => component),
       exporters: parts.exporters.map(({ component }) => component),
       countedExporters: parts.exporters.flatMap(({ id, component }) => (component.countsDeliveries === true ? [] : id)),
       admission,
-      groupCommit: commits.of(ledger),
+      groupCommit: shared.commit,
       rowBudget,
       projectCounts,
       logger: parts.logger,
@@ -51,7 +52,7 @@ export function makePipelines(logger: Logger, meter: Meter, now: () => number, t
       admit: (request) => pipeline.admit(request),
       idle: () => pipeline.idle(),
       start: async () => {
-        release = commits.use(ledger);
+        release = shared.use();
       },
       stop: async () => {
         pipeline.close();
@@ -77,45 +78,50 @@ function sizeClasses(): readonly SizeClass<Arena>[] {
   ];
 }
 
-/** The group commits. Each is open while a pipeline uses it. */
+/** The group commit of each ledger. It is open while a pipeline uses it. */
 class Commits {
   readonly #logger: Logger;
-  readonly #meter: Meter;
   readonly #pollEnd: PollEnd;
-  readonly #byLedger = new Map<Ledger, { readonly commit: GroupCommit; readonly users: Set<object> }>();
+  /** Weak: the ledger of a configuration that did not start is never used. */
+  readonly #byLedger = new WeakMap<Ledger, SharedCommit>();
 
-  constructor(logger: Logger, meter: Meter, pollEnd: PollEnd) {
+  constructor(logger: Logger, pollEnd: PollEnd) {
     this.#logger = logger;
-    this.#meter = meter;
     this.#pollEnd = pollEnd;
   }
 
-  of(ledger: Ledger): GroupCommit {
-    return this.#entryOf(ledger).commit;
+  of(ledger: Ledger, meter: Meter): SharedCommit {
+    const known = this.#byLedger.get(ledger);
+    if (known !== undefined) return known;
+    const commit = new GroupCommit(ledger, this.#logger, meter, { pollEnd: this.#pollEnd });
+    const shared = new SharedCommit(commit, () => this.#byLedger.delete(ledger));
+    this.#byLedger.set(ledger, shared);
+    return shared;
+  }
+}
+
+class SharedCommit {
+  readonly commit: GroupCommit;
+  readonly #closed: () => void;
+  readonly #users = new Set<object>();
+
+  constructor(commit: GroupCommit, closed: () => void) {
+    this.commit = commit;
+    this.#closed = closed;
   }
 
   /** Returns a function that ends the use and resolves when no request waits. The last user closes the group commit. */
-  use(ledger: Ledger): () => Promise<void> {
-    const { commit, users } = this.#entryOf(ledger);
+  use(): () => Promise<void> {
     const user = {};
-    users.add(user);
+    this.#users.add(user);
     return async () => {
-      users.delete(user);
-      if (users.size === 0) {
-        commit.close();
-        this.#byLedger.delete(ledger);
+      this.#users.delete(user);
+      if (this.#users.size === 0) {
+        this.commit.close();
+        this.#closed();
       }
-      await commit.drain();
+      await this.commit.drain();
     };
-  }
-
-  #entryOf(ledger: Ledger) {
-    const entry = this.#byLedger.get(ledger) ?? {
-      commit: new GroupCommit(ledger, this.#logger, this.#meter, { pollEnd: this.#pollEnd }),
-      users: new Set<object>(),
-    };
-    this.#byLedger.set(ledger, entry);
-    return entry;
   }
 }
 
