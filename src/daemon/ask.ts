@@ -16,7 +16,7 @@ export async function askDaemon(socket: string, word: ControlWord): Promise<unkn
     let answer = '';
     const patience = word === 'reload' ? RELOAD_PATIENCE_MS : PATIENCE_MS;
     connection.setTimeout(patience, () => connection.destroy(new Error('no answer in time')));
-    connection.on('data', (chunk: Buffer) => (answer += chunk.toString()));
+    connection.setEncoding('utf8').on('data', (text: string) => (answer += text));
     connection.once('end', () => answered(answer));
     connection.once('error', failed);
   });

@@ -115,8 +115,8 @@ function firstWord(connection: Socket): Promise<string> {
       resolve(text.trim());
     };
     const timer = setTimeout(end, SILENCE_MS);
-    connection.on('data', (chunk: Buffer) => {
-      if (text.length < LONGEST_LINE) text += chunk.toString();
+    connection.setEncoding('utf8').on('data', (piece: string) => {
+      if (text.length < LONGEST_LINE) text += piece;
       if (text.includes('\n') || text.length >= LONGEST_LINE) end();
     });
     connection.once('end', end);
