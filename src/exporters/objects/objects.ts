@@ -146,12 +146,12 @@ class ObjectsExporter implements Exporter {
   }
 
   admit(project: string): void {
-    this.#refuseWhileAway();
+    this.#refuseWhileUnavailable();
     this.#shipper.admit(project);
   }
 
   *encode(batch: Batch): Steps<Rows> {
-    this.#refuseWhileAway();
+    this.#refuseWhileUnavailable();
     const times = yield* timesOf(batch);
     const rows = yield* encodeInSteps(batch, 'ndjson', this.#pool);
     this.#facts.set(rows, { project: batch.context.project.name, times });
@@ -223,7 +223,7 @@ class ObjectsExporter implements Exporter {
     }
   }
 
-  #refuseWhileAway(): void {
+  #refuseWhileUnavailable(): void {
     const cause = this.#watch?.cause;
     if (cause !== null) throw new Rejection('ingestion_failed', { cause: cause ?? 'the exporter is not started' });
   }

@@ -34,7 +34,7 @@ export async function expireDefault(
     [name],
   );
   const last = (rows[0]?.['last'] ?? null) as number | null;
-  if (last !== null) await mend(query, table, { before: Math.min(last, cutoff), nowMs: time.nowMs }, logger);
+  if (last !== null) await correctTimes(query, table, { before: Math.min(last, cutoff), nowMs: time.nowMs }, logger);
   const day = dayOfRow(columnOf(table));
   const isPast = 'received_at < to_timestamp($1::float8 / 1000)';
   // Checked again for each batch, because records may have arrived since the days were listed.
@@ -64,7 +64,7 @@ export async function expireDefault(
   );
 }
 
-async function mend(
+async function correctTimes(
   query: Query,
   { name, key }: PartitionedTable,
   { before, nowMs }: { readonly before: number; readonly nowMs: number },
@@ -72,7 +72,7 @@ async function mend(
 ): Promise<void> {
   // An update through the parent moves a row of a table by arrival to its new day.
   const target = key === 'timestamp' ? name : `${name}_default`;
-  let mended = 0;
+  let corrected = 0;
   await inBatches(async (limit) => {
     const result = await query(
       `UPDATE sluice.${target} SET received_at = to_timestamp($2::float8 / 1000)
@@ -80,12 +80,12 @@ async function mend(
          SELECT ctid FROM sluice.${name}_default WHERE received_at < to_timestamp($1::float8 / 1000) LIMIT ${limit}))`,
       [before, nowMs],
     );
-    mended += result.rowCount ?? 0;
+    corrected += result.rowCount ?? 0;
     return result;
   });
-  if (mended > 0)
+  if (corrected > 0)
     logger.warn(
-      { table: name, rows: mended },
+      { table: name, rows: corrected },
       'the arrival times of rows are from a wrong clock: their retention starts now',
     );
 }

@@ -4,7 +4,7 @@
  * is locked. If there are many, `rewrite.ts` or `reserve.ts` opens the day instead; they hold locks only briefly.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { DayColumn } from '../../component/archived-day.ts';
+import { type DayColumn, dayOfPartition } from '../../component/archived-day.ts';
 import type { PostgresDatabase, Query, SessionLimits } from '../../component/capabilities/postgres.ts';
 import { isLockTimeout, LOCK_TIMEOUT } from '../../component/lock-wait.ts';
 import { DAY_MS, MS_NS } from '../../pdata/time-units.ts';
@@ -116,9 +116,8 @@ export async function listPartitions(query: Query, { name }: PartitionedTable): 
     [`sluice.${name}`],
   );
   return rows.flatMap(({ relname }) => {
-    const match = /_(\d{4})(\d\d)(\d\d)$/.exec(String(relname));
-    if (match === null) return [];
-    return [{ day: dayOf(Date.UTC(Number(match[1]), Number(match[2]) - 1, Number(match[3]))), name: String(relname) }];
+    const date = dayOfPartition(String(relname));
+    return date === null ? [] : [{ day: dayOf(Date.parse(date)), name: String(relname) }];
   });
 }
 
