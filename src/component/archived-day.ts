@@ -3,6 +3,7 @@
  * whether a table has the seal, and how far the records of a trace can be from it. The archive seals the table of a day
  * with a trigger that notes each record stored later.
  */
+import { DAY_NS, HOUR_NS } from '../pdata/time-units.ts';
 
 /** The name of the trigger. */
 export const SEAL = 'sluice_archive';
@@ -16,7 +17,7 @@ export const IS_OF_TABLES = "origin = 'tables'";
  * Log records belong to the day they arrived, and clocks differ: files within this time of a trace, in nanoseconds, may
  * have its records.
  */
-export const NEAR_NS = 3_600_000_000_000n;
+export const NEAR_NS = HOUR_NS;
 
 /** Whether a table is sealed. `table`: an expression of its oid. */
 export const isSealed = (table: string): string => hasTrigger(table, [SEAL, SEAL_OF_PART]);
@@ -37,7 +38,7 @@ export const dayOfRow = (column: DayColumn): string =>
   column === 'received_at' ? "(received_at AT TIME ZONE 'UTC')::date" : dayOfNs(column);
 
 /** The UTC day of an int8 expression in Unix nanoseconds, as a date. */
-export const dayOfNs = (ns: string): string => `(date '1970-01-01' + (${ns} / 86400000000000)::int4)`;
+export const dayOfNs = (ns: string): string => `(date '1970-01-01' + (${ns} / ${DAY_NS})::int4)`;
 
 /**
  * Whether PostgreSQL does not have the day of a job `j` of `sluice.lake_jobs` any more, except late records. The

@@ -9,6 +9,7 @@ export const DAY_MS = 86_400_000;
 
 export const MS_NS = 1_000_000n;
 export const SECOND_NS = 1_000_000_000n;
+export const HOUR_NS = 3_600_000_000_000n;
 export const DAY_NS = 86_400_000_000_000n;
 
 /** For durations and approximate times, which are numbers. */

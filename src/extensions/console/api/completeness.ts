@@ -22,7 +22,7 @@ const UNREADABLE: ReadonlySet<ConsoleErrorCode> = new Set(['archive_unavailable'
  */
 const NEWEST = `
   SELECT max(ns)::text AS ns FROM (
-    (SELECT (j.day + 1 - date '1970-01-01')::int8 * 86400000000000 AS ns FROM sluice.lake_jobs j
+    (SELECT (j.day + 1 - date '1970-01-01')::int8 * ${DAY_NS} AS ns FROM sluice.lake_jobs j
     WHERE j.state = 'published' AND j.signal = ANY ($4::text[]) AND $1::text = ANY (j.projects)
       AND j.day >= ${dayOfNs('$2::int8')} AND (j.day <= ${dayOfNs('$3::int8')} OR j.min_ns <= $3::int8) AND ${MAY_MISS}
     ORDER BY j.day DESC LIMIT 1)

@@ -2,6 +2,7 @@
  * `GET …/conversations`, in order of their newest trace, or newest log record if no span names them;
  * `…/{conversation}/turns`: the turns of one, newest first.
  */
+import { DAY_NS } from '../../../pdata/time-units.ts';
 import { ConsoleError } from '../errors.ts';
 import type { Conditions } from '../filter/compile.ts';
 import { withUsage } from '../filter/fields.ts';
@@ -26,7 +27,7 @@ const FIRST_WORDS = 400;
 const TURNS = 20;
 const STEPS = 100;
 /** A conversation whose first record is this long after an archived day has no record on that day. */
-const NEAR_NS = 86_400_000_000_000n;
+const NEAR_NS = DAY_NS;
 /** The position of a log record has no trace. */
 const isTraceIdOrNone: PartCheck = (part) => part === '' || isTraceId(part);
 

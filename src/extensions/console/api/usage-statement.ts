@@ -7,13 +7,14 @@
  */
 import type { Statement } from '../../../component/capabilities/postgres.ts';
 import { LATEST_NS } from '../../../component/moment.ts';
+import { HOUR_NS } from '../../../pdata/time-units.ts';
 import { Parameters } from '../filter/parameters.ts';
 import type { RequestContext } from '../server/route.ts';
 import { allOf, conditionsOf, environmentCondition, type Range } from './question.ts';
 import { LONGEST_NAME, nameText } from './texts.ts';
 
 /** Repetitions of one call are found if they are within this time of each other. */
-const REPEATED_NS = 3_600_000_000_000n;
+const REPEATED_NS = HOUR_NS;
 const MAX_SERIES = 100;
 
 /** A call without a value of its own has that of a span above it. */

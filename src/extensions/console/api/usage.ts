@@ -9,11 +9,11 @@ import type { UsageGroup } from './shapes.ts';
 import { linesOf } from './trace-rows.ts';
 import { sharedStateOf } from './shared-state.ts';
 import { figuresStatements, type Statements } from './usage-statement.ts';
-import { DAY_MS } from '../../../pdata/time-units.ts';
+import { DAY_MS, HOUR_MS } from '../../../pdata/time-units.ts';
 
 const MAX_DAYS = 366;
 /** How long a project with repetitions gets sorted statements only. */
-const REPEATS_MS = 3_600_000;
+const REPEATS_MS = HOUR_MS;
 const INTERVALS = ['1m', '5m', '15m', '1h', '6h', '1d', '7d'] as const;
 
 const KEYS: Readonly<Record<UsageGroup, readonly string[]>> = {

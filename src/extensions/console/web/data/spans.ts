@@ -9,9 +9,8 @@ import {
 } from '../../api/shapes.ts';
 import { sumCosts } from '../../../../pdata/cost-sum.ts';
 import { type Count, parseExact } from '../../../../pdata/exact-json.ts';
+import { NS_PER_MS } from '../../../../pdata/time-units.ts';
 import { projectPath, readLines } from './api.ts';
-
-const NS_PER_MS = 1e6;
 
 export interface Span {
   readonly index: number;

@@ -1,12 +1,8 @@
 /** Numbers for people, in the form of the command line: durations, counts, money. */
 import type { Count } from '../../../../pdata/exact-json.ts';
 import { shortBytes, shortCount, shortDuration, trimZeros } from '../../../../pdata/short-numbers.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, NS_PER_MS, SECOND_MS } from '../../../../pdata/time-units.ts';
 
-const NS_PER_MS = 1_000_000;
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 const SMALL_DIGITS = 3;
 /** The text for an unknown value; never a zero. */
 export const UNKNOWN = '–';

@@ -1,9 +1,9 @@
 /** Times and ranges. Nanoseconds are decimal strings; a range is kept relative as long as the reader wants it so. */
+import { DAY_MS, HOUR_MS, MINUTE_MS, MS_NS, SECOND_MS } from '../../../../pdata/time-units.ts';
 import { zone } from '../state/settings.ts';
 
-const NS_PER_MS = 1_000_000n;
-const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
-const DAY_MS = 86_400_000;
+/** The units of ranges and intervals. */
+export const UNIT_MS: Readonly<Record<string, number>> = { s: SECOND_MS, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS };
 export const DEFAULT_FROM = '-24h';
 
 export interface Range {
@@ -11,8 +11,8 @@ export interface Range {
   readonly toMs: number;
 }
 
-export const msOf = (ns: string): number => Number(BigInt(ns) / NS_PER_MS);
-export const nsOf = (ms: number): string => String(BigInt(Math.floor(ms)) * NS_PER_MS);
+export const msOf = (ns: string): number => Number(BigInt(ns) / MS_NS);
+export const nsOf = (ms: number): string => String(BigInt(Math.floor(ms)) * MS_NS);
 
 /** `-1h` or milliseconds since 1970; null for anything else. */
 function pointOf(text: string, nowMs: number): number | null {

@@ -15,7 +15,7 @@ import { useAsked } from '../../state/asked.ts';
 import { parameter } from '../../state/location.ts';
 import { seesContent } from '../../state/session.ts';
 import { exactly, plural } from '../../text/figures.ts';
-import { dateTime, msOf, shortTime } from '../../text/time.ts';
+import { dateTime, msOf, shortTime, UNIT_MS } from '../../text/time.ts';
 import { visible } from '../../text/visible.ts';
 import { MEASURES, type Measure, formatOf, nameOf } from './measures.ts';
 
@@ -164,8 +164,6 @@ function columnsOf(metric: MetricSeriesAnswer, measure: Measure) {
   });
   return { times, rows };
 }
-
-const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 const stepOf = (interval: string): number => Number.parseInt(interval, 10) * (UNIT_MS[interval.at(-1) ?? ''] ?? 1_000);
 

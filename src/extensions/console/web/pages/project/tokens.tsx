@@ -7,12 +7,12 @@ import { useChanges } from '../../data/change.ts';
 import { useAnswer } from '../../data/resource.ts';
 import { Button, Lines, Name, Part } from '../../parts/basics.tsx';
 import { Options } from '../../parts/choice.tsx';
+import { DAY_MS } from '../../../../../pdata/time-units.ts';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Loaded, Problem } from '../../parts/states.tsx';
 import { seesContent } from '../../state/session.ts';
 import { dateTime } from '../../text/time.ts';
 
-const DAY_MS = 86_400_000;
 const LIFETIMES: readonly (readonly [string, string])[] = [
   ['', 'without an end'],
   ['30', '30 days'],

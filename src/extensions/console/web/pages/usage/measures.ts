@@ -1,6 +1,7 @@
 /** What the usage page can measure and group by. */
 import type { UsageFigures, UsageGroup, UsageKey } from '../../../api/shapes.ts';
 import type { Count } from '../../../../../pdata/exact-json.ts';
+import { HOUR_MS } from '../../../../../pdata/time-units.ts';
 import { cost, count, exactCost, exactly, tookMs } from '../../text/figures.ts';
 import { termOf } from '../../text/filter-text.ts';
 
@@ -66,8 +67,6 @@ export const GROUPS: readonly (readonly [UsageGroup, string])[] = [
   ['conversation', 'Conversation'],
   ['environment', 'Environment'],
 ];
-
-const HOUR_MS = 3_600_000;
 
 /** About 30 to 60 points over the range. */
 export function intervalOf(lengthMs: number): string {
