@@ -1,5 +1,5 @@
 /** A run of the archive: the days that have ended, one job after the other, with one run at a time on a database. */
-import { IS_OF_TABLES } from '../component/archived-day.ts';
+import { IS_OF_TABLES, LAKE_LOCK } from '../component/archived-day.ts';
 import { UserError } from '../errors.ts';
 import { type ArchivedFile, archiveDay, type Session, type Work } from './archive-day.ts';
 import type { Origin } from './lake-jobs.ts';
@@ -13,8 +13,8 @@ import { recordPlace } from './reading/archived-files.ts';
 import { LEFTOVER_MS } from '../object-store/object-store.ts';
 
 /** Held by the session, so that it ends with the connection. */
-const LOCK = "SELECT pg_try_advisory_lock(hashtext('sluice.archive')) AS held";
-const UNLOCK = "SELECT pg_advisory_unlock(hashtext('sluice.archive'))";
+const LOCK = `SELECT pg_try_advisory_lock(${LAKE_LOCK}) AS held`;
+const UNLOCK = `SELECT pg_advisory_unlock(${LAKE_LOCK})`;
 
 interface Rule {
   /** A query that finds something of the other origin with the same records. */
@@ -89,7 +89,7 @@ export async function* archive(
 
 /** Waits for other commands and daemons. The session's limit for locks does not apply: they may work for hours. */
 export const waitForArchive = ({ query }: Session): Promise<unknown> =>
-  query("SET LOCAL lock_timeout = 0; SELECT pg_advisory_lock(hashtext('sluice.archive'))");
+  query(`SET LOCAL lock_timeout = 0; SELECT pg_advisory_lock(${LAKE_LOCK})`);
 
 /** Excludes other processes that change or restore the lake of this database. */
 export async function lockArchive(session: Session, origin: Origin): Promise<void> {

@@ -11,9 +11,18 @@ import type { Query } from '../component/capabilities/postgres.ts';
 import { inTransaction } from '../component/in-transaction.ts';
 import { removeLeftOver, storeFile, type Work } from './archive-day.ts';
 import { fetchPublished } from './archived-file.ts';
-import { type Job, keyOf, plan, type PublishedJob, publishedJobs, recordFile } from './lake-jobs.ts';
+import {
+  type Job,
+  keyOf,
+  LAKE_PREFIX,
+  plan,
+  type PublishedJob,
+  publishedJobs,
+  recordFile,
+  removePlanned,
+} from './lake-jobs.ts';
 import { type DayOfTable, LAKE_TABLES, type LakeSignal, type LakeTable, tableOf } from './lake-table.ts';
-import { deleteRemoved } from './removed-files.ts';
+import { deleteRemoved, markRemoved } from './removed-files.ts';
 import { conditionOf, type Erasure, readErasures } from './requested-erasures.ts';
 import { Staging } from './staging.ts';
 
@@ -52,7 +61,7 @@ export async function finishErasures(work: Work): Promise<Erased> {
   }
   await removeLeftOvers(work);
   // Removes what interrupted puts left. No other put into this lake runs now, because it needs the lock.
-  await work.store.sweep('lake/', 0);
+  await work.store.sweep(LAKE_PREFIX, 0);
   await query(FORGET, [erasures.map(({ id }) => id)]);
   return erased;
 }
@@ -86,13 +95,13 @@ async function eraseIn(work: Work, file: File, condition: string): Promise<numbe
     if (records === 0) return 0;
     const { query } = work.session;
     if (wanted.figures.records === '0') {
-      await query("UPDATE sluice.lake_jobs SET state = 'removed' WHERE id = $1", [job.id]);
+      await markRemoved(query, job);
     } else {
       const next = await plan(query, file, job);
       const stored = await storeFile(work, { day: { table, day }, job: next, staging, wanted });
       await inTransaction(query, async () => {
         await recordFile(query, { job: next, figures: wanted.figures, ...stored });
-        await query("UPDATE sluice.lake_jobs SET state = 'removed' WHERE id = $1", [job.id]);
+        await markRemoved(query, job);
       });
     }
     await deleteRemoved(work);
@@ -117,6 +126,6 @@ async function removeLeftOvers(work: Work): Promise<void> {
     const table = tableOf(row['signal'] as LakeSignal);
     const key = keyOf(table.signal, String(row['day']), job.id);
     await removeLeftOver(work, { key, job, staging: new Staging(work.duck, table) });
-    if (row['replaces'] !== null) await query('DELETE FROM sluice.lake_jobs WHERE id = $1', [job.id]);
+    if (row['replaces'] !== null) await removePlanned(query, job);
   }
 }

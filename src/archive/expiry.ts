@@ -8,7 +8,7 @@ import type { ArchivedFile, Work } from './archive-day.ts';
 import { keyOf } from './lake-jobs.ts';
 import { daysOf, listPartitions } from './open-days.ts';
 import { LAKE_TABLES, type LakeTable } from './lake-table.ts';
-import { deleteRemoved } from './removed-files.ts';
+import { deleteRemoved, markRemoved } from './removed-files.ts';
 
 /** Yields each file when it is deleted. `keepMs`: since the day ended, by the database's clock; null: files stay. */
 export async function* expireFiles(
@@ -18,7 +18,7 @@ export async function* expireFiles(
   if (keepMs === null) return;
   for (const table of LAKE_TABLES) {
     for (const file of await oldFiles(work, table, keepMs)) {
-      await work.session.query("UPDATE sluice.lake_jobs SET state = 'removed' WHERE id = $1", [file.id]);
+      await markRemoved(work.session.query, file);
       await deleteRemoved(work);
       yield file;
     }

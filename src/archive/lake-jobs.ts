@@ -1,6 +1,6 @@
 /** The jobs of the archive and of the compaction, and the files that they recorded: rows of `sluice.lake_jobs`. */
 import type { Query } from '../component/capabilities/postgres.ts';
-import type { Figures } from './figures.ts';
+import { type Figures, figuresOf } from './figures.ts';
 import type { DayOfTable, LakeSignal } from './lake-table.ts';
 import type { Extent } from './staging.ts';
 
@@ -16,8 +16,11 @@ export interface PublishedJob extends Job {
   readonly figures: Figures;
 }
 
+/** All keys of the lake begin with it. */
+export const LAKE_PREFIX = 'lake/';
+
 export const keyOf = (signal: LakeSignal, day: string, id: string): string =>
-  `lake/${signal}/day=${day}/job-${id.padStart(12, '0')}.parquet`;
+  `${LAKE_PREFIX}${signal}/day=${day}/job-${id.padStart(12, '0')}.parquet`;
 
 /**
  * The planned job that an interrupted run left, or a new one. A late put of the interrupted run has the key of its job.
@@ -46,21 +49,12 @@ export async function publishedJobs(
   origin: Origin | null,
 ): Promise<readonly PublishedJob[]> {
   const { rows } = await query(
-    `SELECT id::text, token::text, records::text, input_tokens::text, output_tokens::text, total_cost::text, ids_sum::text
+    `SELECT id::text, token::text, records::text, input_tokens::text AS "inputTokens", output_tokens::text AS "outputTokens",
+       total_cost::text AS "totalCost", ids_sum::text AS "idsSum"
      FROM sluice.lake_jobs WHERE signal = $1 AND day = $2 AND state = 'published' AND origin = coalesce($3, origin) ORDER BY id`,
     [signal, day, origin],
   );
-  return rows.map((row) => ({
-    id: String(row['id']),
-    token: String(row['token']),
-    figures: {
-      records: String(row['records']),
-      inputTokens: String(row['input_tokens']),
-      outputTokens: String(row['output_tokens']),
-      totalCost: String(row['total_cost']),
-      idsSum: String(row['ids_sum']),
-    },
-  }));
+  return rows.map((row) => ({ id: String(row['id']), token: String(row['token']), figures: figuresOf(row) }));
 }
 
 export interface Publication {
@@ -101,8 +95,11 @@ export async function recordFile(query: Query, { job, figures, extent, bytes }: 
 /** To be called in the snapshot, when every record of the day is in a file. */
 export async function cancel(query: Query, day: DayOfTable, job: Job): Promise<void> {
   await forgetLate(query, day);
-  await query("DELETE FROM sluice.lake_jobs WHERE id = $1 AND state = 'planned'", [job.id]);
+  await removePlanned(query, job);
 }
+
+export const removePlanned = (query: Query, { id }: Job): Promise<unknown> =>
+  query("DELETE FROM sluice.lake_jobs WHERE id = $1 AND state = 'planned'", [id]);
 
 /** Deletes only rows of records that were read: the snapshot sees a row only if it sees its record. */
 async function forgetLate(query: Query, { table: { signal }, day }: DayOfTable): Promise<void> {

@@ -7,7 +7,7 @@ import { readTuples, type Tuple } from './copy-tuples.ts';
 import { type Duck, explain, literal } from './duckdb.ts';
 import { contentSum, type Figures, figuresIn, figuresOf } from './figures.ts';
 import { type LakeTable, quoteds } from './lake-table.ts';
-import { DAY_MS } from '../pdata/time-units.ts';
+import { DAY_MS, DAY_NS } from '../pdata/time-units.ts';
 
 const NULL = -1;
 /** Rows are handed to DuckDB after this many bytes. Until then its memory limit does not count them. */
@@ -141,7 +141,7 @@ export class Staging {
   /** The UTC days of the rows, oldest first. */
   async days(): Promise<readonly string[]> {
     const { key } = this.#table;
-    const day = key === 'received_at' ? `epoch_us(${key}) // 86400000000` : `${key} // 86400000000000`;
+    const day = key === 'received_at' ? `epoch_us(${key}) // 86400000000` : `${key} // ${DAY_NS}`;
     const rows = await this.#duck.rows(`SELECT DISTINCT (${day})::double AS day FROM staged ORDER BY day`);
     return rows.map((row) => new Date(Number(row['day']) * DAY_MS).toISOString().slice(0, 10));
   }

@@ -10,11 +10,14 @@ import { UserError } from '../errors.ts';
 import { downloadObject } from '../object-store/object-store.ts';
 import type { ArchivedFile, Work } from './archive-day.ts';
 import { DamagedFile, readFile } from './archived-file.ts';
-import { keyOf, type Origin, recordFile } from './lake-jobs.ts';
+import { keyOf, LAKE_PREFIX, type Origin, recordFile } from './lake-jobs.ts';
 import { type LakeSignal, type LakeTable, tableOf } from './lake-table.ts';
 import { Staging } from './staging.ts';
 
-const KEY = /^lake\/(spans|logs|metric_points)\/day=(\d{4}-\d\d-\d\d)\/job-(\d{12,18})\.parquet$/u;
+const KEY = new RegExp(
+  `^${LAKE_PREFIX}(spans|logs|metric_points)/day=(\\d{4}-\\d\\d-\\d\\d)/job-(\\d{12,18})\\.parquet$`,
+  'u',
+);
 
 /** What to do after a restore from a backup. Objects have the records of files that were published later once more. */
 const HINTS: Readonly<Record<Origin, string>> = {
@@ -36,7 +39,7 @@ export async function unknownFiles({ store, session: { query } }: Lake): Promise
   const { rows } = await query("SELECT id::text, signal, to_char(day, 'YYYY-MM-DD') AS day FROM sluice.lake_jobs");
   const known = new Set(rows.map((row) => keyOf(row['signal'] as LakeSignal, String(row['day']), String(row['id']))));
   const unknown: UnknownFile[] = [];
-  for await (const { key } of store.list('lake/')) {
+  for await (const { key } of store.list(LAKE_PREFIX)) {
     const [, signal, day, number] = KEY.exec(key) ?? [];
     if (signal === undefined || day === undefined || number === undefined || known.has(key)) continue;
     unknown.push({ key, table: tableOf(signal as LakeSignal), day, id: String(BigInt(number)) });

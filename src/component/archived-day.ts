@@ -10,6 +10,9 @@ export const SEAL = 'sluice_archive';
 /** The trigger of a partition that was created after its day had been archived: it may lack records of the day. */
 export const SEAL_OF_PART = 'sluice_archive_part';
 
+/** The key of the advisory lock that excludes other processes that change the lake of a database. */
+export const LAKE_LOCK = "hashtext('sluice.archive')";
+
 /** A row of `sluice.lake_jobs` is of a day of the tables. Others are of objects, and say nothing about the tables. */
 export const IS_OF_TABLES = "origin = 'tables'";
 

@@ -3,6 +3,7 @@
  * is in the database, so that one of several daemons starts it; the command itself excludes a second run. A run that
  * failed, or whose end is unknown, is repeated after a pause. Erasures in the lake do not wait for the interval.
  */
+import { LAKE_LOCK } from './archived-day.ts';
 import type { OwnCommands } from './capabilities/own-commands.ts';
 import type { PostgresDatabase, Statement } from './capabilities/postgres.ts';
 import type { Logger } from './logger.ts';
@@ -32,7 +33,7 @@ const RETRY_MS = 1_800_000;
  */
 const CLAIM = `
   WITH free AS MATERIALIZED (
-    SELECT pg_try_advisory_xact_lock(hashtext('sluice.archive')) AS is_free, extract(epoch FROM clock_timestamp())::float8 AS now)
+    SELECT pg_try_advisory_xact_lock(${LAKE_LOCK}) AS is_free, extract(epoch FROM clock_timestamp())::float8 AS now)
   INSERT INTO sluice.maintenance_state AS m SELECT $3, jsonb_build_object('started', now, 'complete', false) FROM free WHERE is_free
   ON CONFLICT (name) DO UPDATE
   SET state = m.state || excluded.state || jsonb_build_object('repeated', NOT (m.state ->> 'complete')::bool)

@@ -13,13 +13,12 @@
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Query } from '../../component/capabilities/postgres.ts';
 import { type ArchivedFile, removeLeftOver, storeFile, type Work } from '../archive-day.ts';
 import { lockArchive, unlockArchive } from '../archive.ts';
 import { absentFile, DamagedFile, unreadableFile } from '../archived-file.ts';
 import { finishErasures } from '../erasure.ts';
 import { expireFiles } from '../expiry.ts';
-import { keyOf, plan, type Publication } from '../lake-jobs.ts';
+import { keyOf, LAKE_PREFIX, plan, type Publication, removePlanned } from '../lake-jobs.ts';
 import { conditionOf, LAKE_TABLES, type LakeTable } from '../lake-table.ts';
 import { recordPlace } from '../reading/archived-files.ts';
 import { reasonOf } from '../reading/left-out.ts';
@@ -79,7 +78,7 @@ export async function* compact(
     await finishErasures(work);
     for await (const file of expireFiles(work, work.keepMs)) await expired(file);
     await removePublishedParts(query, KEPT_MS);
-    await work.store.sweep('lake/', LEFTOVER_MS);
+    await work.store.sweep(LAKE_PREFIX, LEFTOVER_MS);
   } finally {
     await unlockArchive(work.session);
   }
@@ -212,9 +211,6 @@ async function removeOthers(
   for (const { day, ...job } of await plannedJobs(query, table.signal)) {
     if (files.some(({ publication }) => publication.job.id === job.id)) continue;
     await removeLeftOver(work, { key: keyOf(table.signal, day, job.id), job, staging });
-    await cancelJob(query, job.id);
+    await removePlanned(query, job);
   }
 }
-
-const cancelJob = (query: Query, id: string): Promise<unknown> =>
-  query("DELETE FROM sluice.lake_jobs WHERE id = $1 AND state = 'planned'", [id]);
