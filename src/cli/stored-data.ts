@@ -1,8 +1,8 @@
 /** The stored data by table: oldest day, retention, next day to be dropped, size. The last lines of `sluice usage`. */
-import type { Config } from '../config/config.ts';
 import { dayOfPartition } from '../component/archived-day.ts';
 import { unlessDropped } from '../component/dropped-partition.ts';
 import { formatDuration } from '../config/units.ts';
+import { findExporterOptions } from '../daemon/retention.ts';
 import type { RetentionPeriods } from '../exporters/postgres/retention.ts';
 import { formatBytes, UNKNOWN } from './view/format.ts';
 import { type Reader, textOf } from './reader.ts';
@@ -36,8 +36,8 @@ const WHOLE = [
   ['usage', 'usage_months', 'min(month)'],
 ] as const;
 
-export async function readStoredData(reader: Reader): Promise<readonly StoredData[]> {
-  const retention = retentionOf(reader.config);
+export async function readStoredData(reader: Pick<Reader, 'query' | 'config'>): Promise<readonly StoredData[]> {
+  const retention = findExporterOptions(reader.config)?.retention ?? null;
   const stored: StoredData[] = [];
   for (const [signal, table] of DAILY) {
     const partitions = await reader.query(
@@ -59,7 +59,7 @@ export async function readStoredData(reader: Reader): Promise<readonly StoredDat
 }
 
 /** From the bounds of the daily partitions: a search for the oldest row would read all rows. */
-async function oldestDay({ query }: Reader, partitions: readonly string[]): Promise<string | null> {
+async function oldestDay({ query }: Pick<Reader, 'query'>, partitions: readonly string[]): Promise<string | null> {
   for (const name of partitions) {
     const rows = await unlessDropped(name, () => query(`SELECT FROM sluice.${name} LIMIT 1`));
     if (rows !== null && rows.length > 0) return dayOfPartition(name);
@@ -80,14 +80,6 @@ function nextDrop(signal: Signal, oldest: string | null, periods: RetentionPerio
   else end.setUTCDate(end.getUTCDate() + 1);
   const period = signal === 'traces' ? Math.max(periods.traces, periods.spans, periods.logs) : periods[signal];
   return new Date(Math.ceil((end.getTime() + period) / DAY_MS) * DAY_MS).toISOString().slice(0, 10);
-}
-
-function retentionOf(config: Config): RetentionPeriods | null {
-  for (const { definition, options } of config.exporters.values()) {
-    if (definition.type !== 'postgres') continue;
-    return (options as { readonly retention: RetentionPeriods }).retention;
-  }
-  return null;
 }
 
 export function describeStoredData(stored: readonly StoredData[], { style, tableWidth }: Terminal): string {

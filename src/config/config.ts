@@ -81,3 +81,12 @@ export interface Config {
   /** Rendered. The first line of each is the complete message; the other lines show the place. */
   readonly warnings: readonly string[];
 }
+
+/** The exporters of a type that pipelines use, in the order of the configuration. */
+export function usedExporters(
+  { exporters, service }: Config,
+  type: string,
+): readonly ComponentConfig<ExporterDefinition<unknown>>[] {
+  const used = new Set(service.pipelines.flatMap((pipeline) => pipeline.exporters));
+  return [...exporters.values()].filter(({ id, definition }) => definition.type === type && used.has(id));
+}

@@ -113,7 +113,7 @@ t.test('the maintenance continues without a partition that is dropped meanwhile'
 });
 
 t.test('the command shows what is stored without a partition that is dropped meanwhile', async (t) => {
-  const config = { exporters: new Map() } as never;
+  const config = { exporters: new Map(), service: { pipelines: [] } } as never;
   const read = (query: Query) =>
     readStoredData({
       query: async (text: string, values?: readonly unknown[]) => (await query(text, values)).rows,

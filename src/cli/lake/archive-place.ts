@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import { openStore } from '../../object-store/open-store.ts';
-import type { Config } from '../../config/config.ts';
+import { type Config, usedExporters } from '../../config/config.ts';
 import { type Codec, keyOf } from '../../exporters/objects/object-key.ts';
 import type { ObjectsOptions } from '../../exporters/objects/objects.ts';
 import type { ArchiveOptions, PostgresExporterOptions } from '../../exporters/postgres/postgres.ts';
@@ -12,23 +12,14 @@ import type { Call } from '../command.ts';
 export const DEFAULT_MEMORY_BYTES = 2 ** 30;
 
 /** Null when the configuration has no archive. */
-export function findArchiveOptions({ service, exporters }: Config): ArchiveOptions | null {
-  const used = new Set(service.pipelines.flatMap((pipeline) => pipeline.exporters));
-  for (const [id, { definition, options }] of exporters) {
-    if (definition.type !== 'postgres' || !used.has(id)) continue;
-    const { archive } = options as PostgresExporterOptions;
-    if (archive.to !== '') return archive;
-  }
-  return null;
+export function findArchiveOptions(config: Config): ArchiveOptions | null {
+  const archives = usedExporters(config, 'postgres').map(({ options }) => (options as PostgresExporterOptions).archive);
+  return archives.find(({ to }) => to !== '') ?? null;
 }
 
 /** The options of the exporter `objects` of a pipeline; null when there is none. */
-export function findObjectsOptions({ service, exporters }: Config): ObjectsOptions | null {
-  const used = new Set(service.pipelines.flatMap((pipeline) => pipeline.exporters));
-  for (const [id, { definition, options }] of exporters)
-    if (definition.type === 'objects' && used.has(id)) return options as ObjectsOptions;
-  return null;
-}
+export const findObjectsOptions = (config: Config): ObjectsOptions | null =>
+  (usedExporters(config, 'objects')[0]?.options ?? null) as ObjectsOptions | null;
 
 /** A relative folder begins at the working directory, as in the configuration. */
 export function openPlace({ process }: Pick<Call, 'process'>, place: string): ObjectStore {
