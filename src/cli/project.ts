@@ -5,7 +5,7 @@ import { Administration } from '../extensions/postgres/administration.ts';
 import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { withDatabase } from './database.ts';
-import { flagOption, textOption, UsageError } from './options.ts';
+import { flagOption, onlyWord, textOption, UsageError } from './options.ts';
 import { layOut } from './terminal.ts';
 import { plural } from './view/format.ts';
 
@@ -22,28 +22,31 @@ export const commands: Readonly<Record<string, Command>> = {
       ['sluice project create shop', 'a project without a quota'],
       ['sluice project create trial --plan free --monthly-spans 100000', 'one with a monthly quota'],
     ],
-    run: (call) =>
-      withDatabase(call, 'write', async (database) => {
-        const name = onlyWord(call, 'NAME');
-        await new Administration(database).createProject(name, ...planOf(call));
+    run: (call) => {
+      const name = onlyWord(call, 'NAME');
+      const plan = planOf(call);
+      return withDatabase(call, 'write', async (database) => {
+        await new Administration(database).createProject(name, ...plan);
         call.terminal.print(`Created the project ${name}. Next: sluice key create --project ${name}`);
-      }),
+      });
+    },
   },
   'set-plan': {
     options: { ...CONFIG_OPTIONS, plan: textOption('free|paid', 'The plan; needed'), 'monthly-spans': MONTHLY_SPANS },
     examples: [['sluice project set-plan trial --plan paid', 'lift the quota']],
-    run: (call) =>
-      withDatabase(call, 'write', async (database) => {
-        const name = onlyWord(call, 'NAME');
-        // The default of a new project would lift the quota of this one.
-        if (!call.values.flag('plan'))
-          throw new UsageError('--plan is missing', 'use --plan paid, or --plan free --monthly-spans N');
-        const [plan, monthlySpans] = planOf(call);
+    run: (call) => {
+      const name = onlyWord(call, 'NAME');
+      // The default of a new project would lift the quota of this one.
+      if (!call.values.flag('plan'))
+        throw new UsageError('--plan is missing', 'use --plan paid, or --plan free --monthly-spans N');
+      const [plan, monthlySpans] = planOf(call);
+      return withDatabase(call, 'write', async (database) => {
         await new Administration(database).setPlan(name, plan, monthlySpans);
         call.terminal.print(
           `${name} is on the ${plan} plan now${monthlySpans === null ? '' : `, ${plural(monthlySpans, 'span')} a month`}.`,
         );
-      }),
+      });
+    },
   },
   list: {
     options: { ...CONFIG_OPTIONS, json: flagOption('Print JSON') },
@@ -68,19 +71,12 @@ function table(projects: readonly ProjectRow[]): string {
   return layOut([['PROJECT', 'PLAN', 'QUOTA', 'SPANS THIS MONTH', 'KEYS'], ...rows]);
 }
 
-export function onlyWord({ words }: Call, name: string): string {
-  const [word] = words;
-  if (word === undefined || word === '') throw new UsageError(`${name} is missing`);
-  return word;
-}
-
 function planOf({ values }: Call): [Plan, number | null] {
   const plan = values.word('plan');
   if (plan !== 'free' && plan !== 'paid') throw new UsageError(`there is no plan "${plan}"`, 'use free or paid');
   const text = values.text('monthly-spans');
   if (text === undefined) return [plan, null];
-  const monthlySpans = Number(text);
-  if (!Number.isSafeInteger(monthlySpans) || monthlySpans < 0)
-    throw new UsageError(`--monthly-spans takes a whole number, not "${text}"`);
+  const monthlySpans = /^\d+$/u.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(monthlySpans)) throw new UsageError(`--monthly-spans takes a whole number, not "${text}"`);
   return [plan, monthlySpans];
 }
