@@ -13,9 +13,8 @@ import { loadTrace } from './lake/archived-trace.ts';
 import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { type Lake, LAKE_OPTION } from './lake/lake.ts';
-import { onlyWord } from './project.ts';
 import { type ArchivedWork, serveArchived } from './lake/serve-archived.ts';
-import { flagOption } from './options.ts';
+import { flagOption, onlyWord } from './options.ts';
 
 /** The files that are read for one answer, so that it comes in time. Older days are left out. */
 const MOST_OF_USAGE = { records: 1_000_000 };

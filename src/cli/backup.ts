@@ -1,4 +1,5 @@
 /** `sluice backup FILE`: all data of one moment in one file, while the daemon runs. */
+import { onlyWord } from './options.ts';
 import { resolve } from 'node:path';
 import { UserError } from '../errors.ts';
 import { backUp } from '../extensions/postgres/transfer/backup.ts';
@@ -7,7 +8,6 @@ import type { Call, Command } from './command.ts';
 import { CompleteFile } from './complete-file.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { withDatabase } from './database.ts';
-import { onlyWord } from './project.ts';
 import { versionOf } from './version.ts';
 import { formatBytes, formatCount } from './view/format.ts';
 import { progressLines } from './view/progress.ts';

@@ -5,9 +5,8 @@ import { loadConversation } from './lake/archived-conversation.ts';
 import type { Command } from './command.ts';
 import { explainMissing } from './content-capture.ts';
 import { LAKE_SEARCH_OPTIONS, withLake } from './lake/lake.ts';
-import { onlyWord } from './project.ts';
-import { flagOption, limitOption } from './options.ts';
-import { limitOf, type Reader, READER_OPTIONS, sinceOf, withReader } from './reader.ts';
+import { flagOption, limitOf, limitOption, onlyWord } from './options.ts';
+import { type Reader, READER_OPTIONS, sinceOf, withReader } from './reader.ts';
 import type { Terminal } from './terminal.ts';
 import {
   findConversation,

@@ -9,8 +9,7 @@ import { FIRST_PROJECT } from '../daemon/daemon-host.ts';
 import { findEndpoint } from '../daemon/endpoint.ts';
 import { sdkVariables } from './greeting.ts';
 import { withDatabase } from './database.ts';
-import { onlyWord } from './project.ts';
-import { flagOption, textOption } from './options.ts';
+import { flagOption, onlyWord, textOption } from './options.ts';
 import type { Terminal } from './terminal.ts';
 import { describeTable } from './view/table.ts';
 

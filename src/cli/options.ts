@@ -81,6 +81,21 @@ export interface Parsed {
   readonly words: readonly string[];
 }
 
+/** The value of an option `limit`. */
+export function limitOf(values: Values, highest: number): number {
+  const text = values.word('limit');
+  const limit = /^\d{1,9}$/u.test(text) ? Number(text) : 0;
+  if (limit < 1 || limit > highest) throw new UsageError(`--limit takes a number from 1 to ${highest}, not "${text}"`);
+  return limit;
+}
+
+/** The first word, which the command needs. `name`: as the help has it. */
+export function onlyWord({ words }: Pick<Parsed, 'words'>, name: string): string {
+  const [word] = words;
+  if (word === undefined || word === '') throw new UsageError(`${name} is missing`);
+  return word;
+}
+
 /** `--name value`, `--name=value`, `-n`; `--` ends the options. Throws a `UsageError`. */
 export function parseWords(input: readonly string[], options: Options): Parsed {
   const given = new Map<string, readonly string[]>();

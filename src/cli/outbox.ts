@@ -11,9 +11,7 @@ import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { withDatabase } from './database.ts';
 import { formatAge, formatCount, plural, UNKNOWN } from './view/format.ts';
-import { flagOption, limitOption, textOption, UsageError } from './options.ts';
-import { onlyWord } from './project.ts';
-import { limitOf } from './reader.ts';
+import { flagOption, limitOf, limitOption, onlyWord, textOption, UsageError } from './options.ts';
 import { asJson, cut } from './view/screen-text.ts';
 import { layOut } from './terminal.ts';
 

@@ -6,9 +6,8 @@ import { PostgresPeople } from '../extensions/postgres/people.ts';
 import type { Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { withDatabase } from './database.ts';
-import { onlyWord } from './project.ts';
 import { layOut } from './terminal.ts';
-import { flagOption } from './options.ts';
+import { flagOption, onlyWord } from './options.ts';
 
 const DAY_LENGTH = 10;
 

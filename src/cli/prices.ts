@@ -11,9 +11,8 @@ import { listPrices, ownFirst } from '../extensions/postgres/price-directory.ts'
 import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS, readConfig } from './config-options.ts';
 import { withDatabase } from './database.ts';
-import { flagOption, textOption, UsageError } from './options.ts';
+import { flagOption, onlyWord, textOption, UsageError } from './options.ts';
 import { loadBook, pricingOptionsOf } from './price-book.ts';
-import { onlyWord } from './project.ts';
 import { asJson, clean } from './view/screen-text.ts';
 
 const USAGE_WORDS: Readonly<Record<string, Exclude<keyof Usage, 'serviceTier'>>> = {

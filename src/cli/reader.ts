@@ -102,14 +102,6 @@ export function sinceOf(values: Values, nowMs: number): string | null {
   return String(BigInt(Math.floor(nowMs - ms)) * MS_NS);
 }
 
-/** The value of an option `limit`. */
-export function limitOf(values: Values, highest: number): number {
-  const text = values.word('limit');
-  const limit = /^\d{1,9}$/u.test(text) ? Number(text) : 0;
-  if (limit < 1 || limit > highest) throw new UsageError(`--limit takes a number from 1 to ${highest}, not "${text}"`);
-  return limit;
-}
-
 /** A nullable column. */
 export const textOf = (value: unknown): string | null => (value === null || value === undefined ? null : String(value));
 export const countOf = (value: unknown): number | null =>

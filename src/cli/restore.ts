@@ -12,11 +12,10 @@ import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { migrate, withDatabase } from './database.ts';
 import { refuseForeignDatabase } from './foreign-database.ts';
-import { onlyWord } from './project.ts';
 import { formatCount } from './view/format.ts';
 import { progressLines } from './view/progress.ts';
 import { fileFault } from './file-fault.ts';
-import { flagOption } from './options.ts';
+import { flagOption, onlyWord } from './options.ts';
 
 export const command: Command = {
   description:

@@ -7,7 +7,6 @@ import { loadTrace, loadTraceOfSpan, type TraceSearch } from './lake/archived-tr
 import type { Command } from './command.ts';
 import { explainMissing } from './content-capture.ts';
 import { type Lake, LAKE_SEARCH_OPTIONS, withLake } from './lake/lake.ts';
-import { onlyWord } from './project.ts';
 import { type Reader, READER_OPTIONS, sinceOf, withReader } from './reader.ts';
 import type { Terminal } from './terminal.ts';
 import { formatTook } from './view/format.ts';
@@ -15,7 +14,7 @@ import { contentData, drawMessage } from './view/messages.ts';
 import { asJson, cut, escapeJson, pad, widthOf, wrap } from './view/screen-text.ts';
 import { findSpan, readSpan, searchSpan, type SpanRecord } from './view/span-record.ts';
 import { findTrace } from './view/trace-record.ts';
-import { textOption } from './options.ts';
+import { onlyWord, textOption } from './options.ts';
 
 /** Lines of one message or value. */
 const MOST_LINES = 2_000;

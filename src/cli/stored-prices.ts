@@ -15,7 +15,7 @@ import { isProblem, StoredEntries } from '../processors/pricing/stored-entry.ts'
 import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { withDatabase } from './database.ts';
-import { flagOption, textOption, UsageError } from './options.ts';
+import { flagOption, onlyWord, textOption, UsageError } from './options.ts';
 import { loadBook, pricingOptionsOf } from './price-book.ts';
 import { asJson, clean } from './view/screen-text.ts';
 import { layOut } from './terminal.ts';
@@ -74,8 +74,7 @@ export const commands: Readonly<Record<string, Command>> = {
     examples: [['sluice prices remove our-model', 'the price lists apply again']],
     run: (call) =>
       withDatabase(call, 'write', async (database) => {
-        const [id] = call.words;
-        if (id === undefined) throw new UsageError('ID is missing');
+        const id = onlyWord(call, 'ID');
         const project = call.values.text('project') ?? null;
         if (!(await removePrice(database, id, project)))
           throw new UserError(

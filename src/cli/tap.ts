@@ -5,7 +5,7 @@ import { UserError } from '../errors.ts';
 import { SIGNALS } from '../pdata/context.ts';
 import type { TapEvent, TapQuestion } from '../service/telemetry/tap.ts';
 import type { Call, Command } from './command.ts';
-import { flagOption, limitOption, textOption, UsageError } from './options.ts';
+import { flagOption, limitOf, limitOption, textOption, UsageError } from './options.ts';
 import { DAEMON_OPTIONS, explain, findDaemonSocket } from './running-daemon.ts';
 import { recordFilter, type TappedRecord } from './tap-filter.ts';
 import type { Terminal } from './terminal.ts';
@@ -62,10 +62,8 @@ function questionOf({ values }: Call): TapQuestion {
   const signal = SIGNALS.find((each) => each === word) ?? null;
   if (word !== undefined && signal === null)
     throw new UsageError(`--signal takes ${SIGNALS.join(', ')}, not "${word}"`);
-  const limit = values.word('limit');
-  if (!/^\d{1,5}$/u.test(limit) || Number(limit) < 1 || Number(limit) > HIGHEST_LIMIT)
-    throw new UsageError(`--limit takes a number from 1 to ${HIGHEST_LIMIT}, not "${limit}"`);
-  return { signal, project: values.text('project') ?? null, refusedOnly: values.flag('refused'), limit: Number(limit) };
+  const limit = limitOf(values, HIGHEST_LIMIT);
+  return { signal, project: values.text('project') ?? null, refusedOnly: values.flag('refused'), limit };
 }
 
 type TapLine =
