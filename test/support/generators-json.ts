@@ -83,13 +83,15 @@ export class JsonWriter {
 
   #double(value: number): string {
     if (!Number.isFinite(value)) return `"${value}"`;
-    const text = this.#random.pick([
+    // The methods of numbers leave out the sign of negative zero.
+    const sign = Object.is(value, -0) ? '-' : '';
+    const text = `${sign}${this.#random.pick([
       String(value),
       String(value),
       value.toExponential(),
       value.toExponential().toUpperCase(),
       value.toPrecision(45),
-    ] as const);
+    ] as const)}`;
     return this.#random.once(6) ? `"${text}"` : text;
   }
 

@@ -14,7 +14,8 @@ function show(value: Expected | Json | undefined): string {
 }
 
 function sameNumber(expected: bigint | number, text: string): boolean {
-  if (typeof expected === 'number') return Number(text) === expected;
+  // Negative zero keeps its sign.
+  if (typeof expected === 'number') return Object.is(Number(text), expected);
   return /^-?[0-9]+$/.test(text) && BigInt(text) === expected;
 }
 

@@ -115,7 +115,8 @@ class MessageReader {
   }
 }
 
-/** JSON has no numbers for these values, and JSON.stringify writes negative zero as 0. */
+/** JSON has no numbers for NaN and the infinities, and JSON.stringify writes negative zero as 0: these are texts. */
 function printable(value: number): number | string {
+  if (Object.is(value, -0)) return '-0';
   return Number.isFinite(value) ? value : String(value);
 }

@@ -1,7 +1,7 @@
 /** A request forwarded as JSON equals the request forwarded as protobuf. */
 import fc from 'fast-check';
 import t from 'tap';
-import { ENCODING_JSON, ENCODING_PROTOBUF } from '../../../src/pdata/layout.ts';
+import { ENCODING_JSON, ENCODING_PROTOBUF, SIGNAL_METRICS } from '../../../src/pdata/layout.ts';
 import { requestAsJson } from '../../../src/exporters/otlp-http/request-json.ts';
 import { ProtobufWriter } from '../../support/generators-protobuf.ts';
 import { Random } from '../../support/generators-random.ts';
@@ -35,3 +35,21 @@ for (const signal of SIGNALS) {
     t.pass();
   });
 }
+
+t.test('negative zero keeps its sign', async (t) => {
+  const point = (value: string) => `{"timeUnixNano":"1","asDouble":${value}}`;
+  const body = Buffer.from(
+    `{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"gauge":{"dataPoints":[${point('-0.0')},${point('0')}]}}]}]}]}`,
+  );
+  t.ok(module.index(SIGNAL_METRICS, ENCODING_JSON, body).accepted);
+  t.equal(module.index(SIGNAL_METRICS, ENCODING_JSON, requestAsJson('metrics', module.encodeOtlp())).accepted, true);
+  const values = module
+    .encodeNdjson()
+    .trim()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { readonly value: number }).value);
+  t.strictSame(
+    values.map((value) => Object.is(value, -0)),
+    [true, false],
+  );
+});
