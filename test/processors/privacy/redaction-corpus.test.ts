@@ -246,6 +246,19 @@ t.test('keys that become the same get a number', async (t) => {
   }
 });
 
+t.test('a replaced key that equals another key gets a number', async (t) => {
+  const names = ['a@example.com', '[email]', 'b@example.com#3', '[email]#2', 'c@example.com', 'd@example.com'];
+  const attributes = names.map((key, index) => text(key, String(index)));
+  const nested = { key: 'm', value: { kvlistValue: { values: attributes } } };
+  const expected = { '[email]': '1', '[email]#2': '3', '[email]#3': '0', '[email]#3#2': '2' };
+  for (const encoding of ENCODINGS) {
+    const batch = scene.process(processor, SIGNAL_TRACES, spans({ attributes: [...attributes, nested] }), encoding);
+    const [line] = scene.tables.lines(batch);
+    const complete = { ...expected, '[email]#4': '4', '[email]#5': '5' };
+    t.same(line?.['attributes'], { ...complete, m: complete });
+  }
+});
+
 t.test('each rule counts what it replaced', async (t) => {
   const counting = new Scene();
   const own = counting.processor({ redact: [{ preset: 'email' }, { name: 'word', pattern: 'secret' }] });

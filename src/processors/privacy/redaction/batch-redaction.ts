@@ -200,7 +200,7 @@ export class BatchRedaction {
     for (const [count, attributesOf] of owners)
       for (let row = 0; row < count; row++) {
         if (row % OWNERS_STEP === OWNERS_STEP - 1) yield;
-        yield* this.#keys.rename(attributesOf(row));
+        yield* this.#keys.rename(() => attributesOf(row));
       }
   }
 }

@@ -6,6 +6,7 @@
 import type { Steps } from '../../../pdata/steps.ts';
 import { endOfWhole, lengthOfEscape } from '../../../pdata/text.ts';
 import { LONG_TEXT } from './redactor.ts';
+import { UniqueKeys } from './unique-keys.ts';
 
 export interface JsonReplacer {
   /** The string itself when nothing changes; null when it cannot be redacted. */
@@ -33,7 +34,7 @@ const JOINED_PARTS = 4096;
 export function* redactJson(json: string, replacer: JsonReplacer): Steps<string | null> {
   const whole: string[] = [];
   let parts: string[] = [];
-  const taken = new Map<string, number>();
+  let keys: UniqueKeys | null = null;
   let copied = 0;
   let at = 0;
   const put = (from: number, to: number, quoted: string): void => {
@@ -52,13 +53,16 @@ export function* redactJson(json: string, replacer: JsonReplacer): Steps<string 
     }
     const code = json.charCodeAt(at);
     if (code === QUOTE) {
-      const short = endOfShort(json, at);
-      const { value, end } = short === null ? yield* parseInSteps(json, at + 1) : parse(json, at, short);
+      const { value, end } = yield* stringAt(json, at);
       const replaced = value.length > LONG_TEXT ? yield* replacer.longText(value) : replacer.text(value);
       pause -= REDACTED;
       if (replaced === null) return null;
       if (replaced !== value) {
-        const next = json.charAt(end) === ':' ? unique(replaced, taken) : replaced;
+        let next = replaced;
+        if (json.charAt(end) === ':') {
+          keys ??= new UniqueKeys(yield* keysOf(json));
+          next = keys.unique(replaced);
+        }
         put(at, end, next.length > LONG_TEXT ? yield* quoteInSteps(next) : JSON.stringify(next));
       }
       at = end;
@@ -79,17 +83,31 @@ export function* redactJson(json: string, replacer: JsonReplacer): Steps<string 
   return whole.join('');
 }
 
-/** Two different keys may become the same; from the second one on they get a number. */
-export function unique(key: string, taken: Map<string, number>): string {
-  const count = (taken.get(key) ?? 0) + 1;
-  taken.set(key, count);
-  return count === 1 ? key : `${key}#${count}`;
+/** The keys of all objects. */
+function* keysOf(json: string): Steps<Set<string>> {
+  const keys = new Set<string>();
+  let pause = STEP;
+  for (let at = json.indexOf('"'); at >= 0; ) {
+    const { value, end } = yield* stringAt(json, at);
+    if (json.charAt(end) === ':') keys.add(value);
+    at = json.indexOf('"', end);
+    if (end < pause) continue;
+    pause = end + STEP;
+    yield;
+  }
+  return keys;
 }
 
 interface Parsed {
   readonly value: string;
   /** The position after the closing quote. */
   readonly end: number;
+}
+
+/** The string whose opening quote is at `at`. */
+function* stringAt(json: string, at: number): Steps<Parsed> {
+  const short = endOfShort(json, at);
+  return short === null ? yield* parseInSteps(json, at + 1) : parse(json, at, short);
 }
 
 const parse = (json: string, begin: number, end: number): Parsed => ({

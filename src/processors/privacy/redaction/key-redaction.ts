@@ -4,9 +4,9 @@ import { MAX_NAME_BYTES, type Tables } from '../../../pdata/tables.ts';
 import { MAX_SYMBOLS, DISPOSITION_DROP } from '../../../pdata/layout.ts';
 import type { Steps } from '../../../pdata/steps.ts';
 import { readTextInSteps } from '../../../pdata/text.ts';
-import { unique } from './json-text.ts';
 import { LONG_TEXT, type Redactor } from './redactor.ts';
 import type { Candidates } from './candidates.ts';
+import { UniqueKeys } from './unique-keys.ts';
 
 /** In place of a key or an environment that cannot be redacted. */
 export const UNCLEANABLE = '[redacted]';
@@ -52,20 +52,39 @@ export class KeyRedaction {
     return this.#keys.size > 0 || this.#localKeys.size > 0;
   }
 
-  /** Renames the rows of one owner. Keys that become the same get a number. */
-  *rename(rows: AttributeCursor): Steps {
-    let taken: Map<string, number> | null = null;
-    let renamed = 0;
+  /** Renames the rows of one owner, which `attributes` returns. A key that equals another one gets a number. */
+  *rename(attributes: () => AttributeCursor): Steps {
+    const rows = attributes();
+    const renamed: number[] = [];
     while (rows.nextWith(this.#lasting, REPLACED)) {
-      const { symbol } = rows;
-      const replacement = (symbol < MAX_SYMBOLS ? this.#keys : this.#localKeys).get(symbol);
-      if (replacement === undefined) continue;
-      if (++renamed % STEP === 0) yield;
-      taken ??= new Map();
-      const text = this.#tables.scratch(unique(replacement, taken));
+      if (this.#renamed(rows.symbol) !== undefined) renamed.push(rows.row);
+    }
+    if (renamed.length === 0) return;
+    const keys = new UniqueKeys(yield* this.#unchanged(attributes()));
+    for (const [index, row] of renamed.entries()) {
+      if (index % STEP === STEP - 1) yield;
+      rows.goto(row);
+      const text = this.#tables.scratch(keys.unique(this.#renamed(rows.symbol) ?? UNCLEANABLE));
       if (text === null) rows.disposition = DISPOSITION_DROP;
       else rows.rename(this.#tables.kernels.intern(text.offset, text.length));
     }
+  }
+
+  #renamed(symbol: number): string | undefined {
+    return (symbol < MAX_SYMBOLS ? this.#keys : this.#localKeys).get(symbol);
+  }
+
+  /** The keys of the rows that are not renamed. */
+  *#unchanged(rows: AttributeCursor): Steps<Set<string>> {
+    const keys = new Set<string>();
+    for (let index = 1; rows.next(); index++) {
+      if (index % STEP === 0) yield;
+      if (this.#renamed(rows.symbol) !== undefined) continue;
+      const { offset, length } = this.#tables.keyTextOf(rows.symbol);
+      if (length > MAX_NAME_BYTES) yield;
+      keys.add(yield* readTextInSteps(this.#tables.memory, offset, length, 0));
+    }
+    return keys;
   }
 
   *#replacementOf(symbol: number, candidates: Candidates): Steps<string | null> {
