@@ -1,6 +1,8 @@
 /** Secrets of every kind, in every place, in every spelling: none of them is stored. */
-import { processAtOnce } from '../../../src/component/processor.ts';
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
 import t from 'tap';
+import { processAtOnce } from '../../../src/component/processor.ts';
 import { SIGNAL_LOGS, SIGNAL_METRICS, SIGNAL_TRACES } from '../../../src/pdata/layout.ts';
 import { PRESET_NAMES } from '../../../src/processors/privacy/redaction/presets.ts';
 import { ENCODINGS, logs, metrics, Scene, spans, START, text } from './scene.ts';
@@ -257,6 +259,25 @@ t.test('a replaced key that equals another key gets a number', async (t) => {
     const complete = { ...expected, '[email]#4': '4', '[email]#5': '5' };
     t.same(line?.['attributes'], { ...complete, m: complete });
   }
+});
+
+t.test('no value is lost, whatever keys become the same', async (t) => {
+  const names = ['a@example.com', 'b@example.com', '[email]', '[email]#2', 'a@example.com#2', '[email]#3', 'plain'];
+  fc.assert(
+    fc.property(fc.shuffledSubarray(names), fc.constantFrom(...ENCODINGS), (keys, encoding) => {
+      const attributes = keys.map((key) => text(key, `value of ${names.indexOf(key)}`));
+      const nested = { key: 'm', value: { kvlistValue: { values: attributes } } };
+      const batch = scene.process(processor, SIGNAL_TRACES, spans({ attributes: [...attributes, nested] }), encoding);
+      const [line = {}] = scene.tables.lines(batch);
+      const { m, ...stored } = line['attributes'] as Record<string, object>;
+      const sent = keys.map((key) => `value of ${names.indexOf(key)}`).toSorted();
+      for (const values of [stored, m ?? {}]) {
+        if (!isDeepStrictEqual(Object.values(values).toSorted(), sent)) throw new Error(JSON.stringify(values));
+      }
+    }),
+    { numRuns: 100 },
+  );
+  t.pass();
 });
 
 t.test('each rule counts what it replaced', async (t) => {
