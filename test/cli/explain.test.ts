@@ -185,6 +185,13 @@ t.test(
   },
 );
 
+t.test('of two usable counts the second is said to come second', async (t) => {
+  const attributes = { ...SPAN.attributes, 'gen_ai.usage.input_tokens': 1000n, 'llm.usage.prompt_tokens': 1000n };
+  writeFileSync(join(folder, 'twice.json'), jsonBody('traces', [{ ...SPAN, attributes }]));
+  const { out } = await explain('twice.json');
+  t.match(out, /input_tokens\s+gen_ai\.usage\.input_tokens \[otel\]\s+llm\.usage\.prompt_tokens comes first/);
+});
+
 /** What Google's ADK for Java sends: every figure is in a document that becomes content. */
 const DOCUMENT = {
   name: 'call_llm',

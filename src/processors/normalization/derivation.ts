@@ -228,7 +228,8 @@ export class DerivingNormalizer extends RecordNormalizer {
       const words = OPERATIONS.filter((operation) => (rule.when & (1 << operationNumber(operation))) !== 0);
       return `it is read for ${words.join(', ')} only`;
     }
-    if (!this.#log.considered.has(keyOf(candidate)))
+    const isLater = winner !== null && isCount(column) && !Number.isNaN(view.reader.count(rule, row));
+    if (isLater || !this.#log.considered.has(keyOf(candidate)))
       return winner === null ? 'it is not read on this record' : `${winner} comes first`;
     const { kind, disposition, length } = view.reader.at(row);
     if (disposition === layout.DISPOSITION_DROP) return 'privacy dropped it';

@@ -63,7 +63,8 @@ export class RecordLog {
   }
 
   accept(rule: Rule, row: number, value: number): void {
-    if (!Number.isNaN(value)) this.accepted.set(rule.field, { candidate: { field: rule.field, rule, row }, value });
+    if (!this.isActive || Number.isNaN(value)) return;
+    this.accepted.set(rule.field, { candidate: { field: rule.field, rule, row }, value });
   }
 
   /** The operation is read from the attributes that the record has. */
