@@ -35,6 +35,8 @@ export const LAMINAR: Dialect = {
       PIPELINE: 'workflow',
     },
   },
+  // Its type is LLM too.
+  spanNames: { 'openai.embeddings': 'embeddings' },
   cachedTokens: [{ cached: 'inside' }],
   content: ['lmnr.sdk.raw.response', 'lmnr.internal.trace_input', 'lmnr.internal.trace_output'],
   sources: ['lmnr-ai/lmnr: app-server/src/traces/span_attributes.rs'],

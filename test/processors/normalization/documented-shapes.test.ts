@@ -343,6 +343,22 @@ const SHAPES: readonly DocumentedCase[] = [
     },
   },
   {
+    what: "Laminar's span of an embedding, whose type is that of a model call",
+    signal: 'traces',
+    record: {
+      name: 'openai.embeddings',
+      scope: 'lmnr.tracer',
+      attributes: {
+        'lmnr.span.type': 'LLM',
+        'gen_ai.system': 'openai',
+        'gen_ai.request.model': 'text-embedding-3-small',
+        'gen_ai.usage.input_tokens': 61n,
+        'gen_ai.usage.output_tokens': 0n,
+      },
+    },
+    row: { category: 'embedding', operation: 'embeddings', provider: 'openai', input_tokens: 61, dialect: 'laminar' },
+  },
+  {
     what: "LangWatch's span of a model call of its SDK for Python",
     signal: 'traces',
     record: {
