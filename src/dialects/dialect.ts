@@ -95,7 +95,7 @@ export interface ContentRow {
   readonly attributes?: readonly string[];
   /** Bare names that are content only inside a GenAI event. */
   readonly inEvents?: readonly string[];
-  /** Events by name, whose attributes and body are content as a whole. */
+  /** Events by name, whose attributes and body are content as a whole. `*`: all but that of an exception. */
   readonly events?: readonly string[];
 }
 
@@ -134,6 +134,8 @@ export interface Dialect {
    * Span events and log records with messages: the meaning of their attributes. `(body)`: the body of the log record.
    */
   readonly messageEvents?: Readonly<Record<string, Readonly<Record<string, EventPart>>>>;
+  /** Span events whose attributes are read like those of the span. Sources of them have `on: 'span_event'`. */
+  readonly readsEvents?: readonly string[];
   /** Span events that mark the arrival of the first token. */
   readonly firstTokenEvents?: readonly string[];
   /** Moves messages into log records that are named like the scope of the span they come from. */

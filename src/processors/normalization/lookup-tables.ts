@@ -76,6 +76,8 @@ export class LookupTables {
   /** By the word of an event name: what its attributes mean, by symbol. */
   readonly messageEvents = new Map<number, MessageEvent>();
   readonly firstTokenEvents = new Set<number>();
+  /** By dialect: the words of the events whose attributes are read like those of the span; null: none. */
+  readonly readEvents: readonly (ReadonlySet<number> | null)[];
   /** By attribute; words of the configuration by dialect and attribute. */
   readonly #operations = new Map<string, OperationWords>();
   /** `#operations` by the number of the rule that reads the attribute. */
@@ -123,6 +125,9 @@ export class LookupTables {
       for (const [name, parts] of Object.entries(messageEvents ?? {})) this.#addMessageEvent(tables, name, parts);
       for (const name of firstTokenEvents ?? []) this.firstTokenEvents.add(this.words.add(name));
     }
+    this.readEvents = dialects.map(({ readsEvents }) =>
+      readsEvents === undefined ? null : new Set(readsEvents.map((name) => this.words.add(name))),
+    );
     this.providers.prepare(tables);
   }
 

@@ -16,7 +16,7 @@ import type { RecordView } from './record-view.ts';
 /** Messages with more bytes than this are not joined to a list. */
 const MAX_LIST_BYTES = 2 * MAX_DOCUMENT_BYTES;
 /** Further events of a span are ignored. */
-const MAX_EVENTS_READ = 4096;
+export const MAX_EVENTS_READ = 4096;
 const TOOL_STEP = CATEGORIES.indexOf('tool_step');
 const RETRIEVAL = CATEGORIES.indexOf('retrieval');
 const SLOTS: Readonly<Record<string, readonly [plain: number, tool: number, retrieval: number]>> = {

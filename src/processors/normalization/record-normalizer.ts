@@ -4,6 +4,7 @@
  */
 import { DERIVED_CATEGORY, KIND_TEXT, SLOT_DIALECT, SLOT_OPERATION } from '../../pdata/layout.ts';
 import type { Batch } from '../../pdata/batch.ts';
+import { TEXT_COLUMNS, TextCursor } from '../../pdata/text-columns.ts';
 import { fillAttributeColumns } from './attribute-columns.ts';
 import { fillContent } from './content.ts';
 import { fillFailure } from './failure.ts';
@@ -12,7 +13,7 @@ import { fillIdentity, fillPersons } from './identity.ts';
 import { dialectOfRank, type KeyClass, NO_RANK, RANK_SCOPE } from './key-classes.ts';
 import type { Detection } from './detection.ts';
 import type { LookupTables } from './lookup-tables.ts';
-import { MessageEvents } from './message-events.ts';
+import { MAX_EVENTS_READ, MessageEvents } from './message-events.ts';
 import { findOperation } from './operation.ts';
 import { Reader } from './reader.ts';
 import { RecordView } from './record-view.ts';
@@ -31,6 +32,7 @@ export class RecordNormalizer {
   readonly #view: RecordView;
   readonly #tokens: TokenCounts;
   readonly #events: MessageEvents;
+  readonly #eventNames: TextCursor;
   readonly #place: number;
   #rank = NO_RANK;
   #telling = false;
@@ -49,6 +51,7 @@ export class RecordNormalizer {
     this.#view = view;
     this.#tokens = new TokenCounts(this.#view);
     this.#events = new MessageEvents(this.#view);
+    this.#eventNames = new TextCursor(this.#view.memory);
     this.#place = batch.signal === 'traces' ? PLACE_BITS.span : PLACE_BITS.log;
     lookups.detection.begin();
   }
@@ -61,13 +64,14 @@ export class RecordNormalizer {
   normalize(record: number): void {
     this.#view.begin(record, this.#place);
     this.#collect();
+    const readsEvents = this.#place === PLACE_BITS.span && this.#collectEvents();
     this.#detect();
     if (this.#view.dialect < 0 && !this.#personal) return;
     const { derived, records } = this.#batch;
     const row = derived.create();
     if (row === 0) return;
     records.goto(record).derived = row;
-    this.#view.fields.sort(this.#view.dialect, this.#place);
+    this.#view.fields.sort(this.#view.dialect, readsEvents ? this.#place | PLACE_BITS.span_event : this.#place);
     fillPersons(this.#view);
     if (this.#view.dialect >= 0) this.#fill();
   }
@@ -113,9 +117,33 @@ export class RecordNormalizer {
       return;
     }
     fields.begin(attributesFirst, body - 1);
-    this.#classify(attributesFirst, attributesCount);
+    this.#classify(attributesFirst, attributesCount, attributesFirst);
     if (hasBody) fields.add(BODY_POSITION, this.#lookups.bodyClass);
     sequences.note(fields);
+  }
+
+  /** Adds the attributes of events to those of the span, for scopes that report calls so. Returns whether it did. */
+  #collectEvents(): boolean {
+    const { records, tables } = this.#batch;
+    const { detection, keys, readEvents, words } = this.#lookups;
+    const { scope, attributesFirst, attributesCount, eventsFirst, eventsCount } = records.goto(this.#view.record);
+    if (eventsCount === 0) return false;
+    const rank = detection.rankOfScope(this.#batch, scope);
+    const read = rank === NO_RANK ? null : (readEvents[dialectOfRank(rank)] ?? null);
+    if (read === null) return false;
+    // Rows are counted from the first row of the batch: those of the events have no fixed place after the span's.
+    this.#view.fields.begin(0, -1);
+    this.#classify(attributesFirst, attributesCount, 0);
+    for (let event = eventsFirst; event < eventsFirst + Math.min(eventsCount, MAX_EVENTS_READ); event++) {
+      const { offset, length } = this.#eventNames.goto(TEXT_COLUMNS.eventName, event);
+      if (!read.has(words.ofText(tables.memory, offset, length))) continue;
+      const rows = this.#batch.eventAttributes(event);
+      while (rows.next()) {
+        const found = keys.of(tables, rows.symbol);
+        if (found !== null) this.#note(0, rows.row, found);
+      }
+    }
+    return true;
   }
 
   #take(sequence: KeySequence, firstRow: number): void {
@@ -129,7 +157,8 @@ export class RecordNormalizer {
     }
   }
 
-  #classify(firstRow: number, count: number): void {
+  /** Positions are counted from the row `from`. */
+  #classify(firstRow: number, count: number, from: number): void {
     this.#rank = NO_RANK;
     this.#telling = false;
     this.#personal = false;
@@ -140,7 +169,7 @@ export class RecordNormalizer {
     const rows = this.#batch.attributes.at(firstRow, count);
     while (rows.next()) {
       const found = keys.of(tables, rows.symbol);
-      if (found !== null) this.#note(firstRow, rows.row - firstRow, found);
+      if (found !== null) this.#note(from, rows.row - from, found);
     }
   }
 

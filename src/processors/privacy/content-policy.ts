@@ -1,7 +1,8 @@
 /** The privacy policy of an attribute name, decided once per name from the content of the dialects. */
-import { BODY, contentOf, type Dialect } from '../../dialects/dialect.ts';
+import { BODY, contentOf, type Dialect, FIELDS, type Fields } from '../../dialects/dialect.ts';
 import { DIALECTS } from '../../dialects/families.ts';
 import { KeyIndex } from '../../dialects/lookup/key-index.ts';
+import { CONTENT_COLUMNS } from '../../pdata/content-columns.ts';
 import { MAX_NAME_BYTES, type Tables } from '../../pdata/tables.ts';
 import { MAX_SYMBOLS } from '../../pdata/layout.ts';
 import type { Steps } from '../../pdata/steps.ts';
@@ -36,6 +37,9 @@ const KEPT_IN_EVENTS =
 /** Attributes that name the event of a log record: the older convention, and what OpenLIT and LiteLLM write. */
 const EVENT_NAME_KEYS: ReadonlySet<string> = new Set(['event.name', 'event_name']);
 const GEN_AI_PREFIX = 'gen_ai.';
+const EVERY_EVENT = '*';
+/** The event of an exception. Messages of errors are stored. */
+const EXCEPTION = 'exception';
 const idOf = ({ id }: Dialect): string => id;
 
 interface Listed {
@@ -49,6 +53,10 @@ export class ContentLists {
   readonly signs: DialectSigns;
   readonly #attributes = new KeyIndex<Listed>();
   readonly #events = new KeyIndex<Listed>();
+  /** Bits of the dialects all of whose events are content. */
+  #allEvents = 0;
+  /** Facts about a call that a dialect reads from events. */
+  readonly #factsInEvents = new Set<string>();
   readonly #secrets = new KeyIndex<true>();
   readonly #scopes: readonly RegExp[];
 
@@ -73,8 +81,11 @@ export class ContentLists {
       if (secret) for (const attribute of attributes) this.#secrets.add(attribute, true);
       else for (const attribute of attributes) this.#attributes.add(attribute, listed);
       for (const attribute of inEvents) this.#attributes.add(attribute, { ...listed, eventsOnly: true });
-      for (const event of events) this.#events.add(event, listed);
+      for (const event of events)
+        if (event === EVERY_EVENT) this.#allEvents |= listed.dialects;
+        else this.#events.add(event, listed);
     }
+    for (const { fields = {} } of dialects) for (const name of factsInEvents(fields)) this.#factsInEvents.add(name);
   }
 
   policyOf(key: string): number {
@@ -82,7 +93,7 @@ export class ContentLists {
     if (isCredentialKey(key) || this.#secrets.find(key).length > 0) policy |= POLICY_CREDENTIAL;
     for (const { entry } of this.#attributes.find(key)) policy |= policyOfEntry(entry, key);
     if (this.signs.ofKey(key) !== 0 || this.signs.hasValues(key)) policy |= POLICY_SIGN;
-    if (KEPT_IN_EVENTS.test(key)) policy |= POLICY_EVENT_KEPT;
+    if (KEPT_IN_EVENTS.test(key) || this.#factsInEvents.has(key)) policy |= POLICY_EVENT_KEPT;
     if (key.startsWith(GEN_AI_PREFIX)) policy |= POLICY_GEN_AI;
     return policy;
   }
@@ -94,6 +105,7 @@ export class ContentLists {
 
   /** Whether an event of this name is content as a whole, for a record that shows signs of `dialects`. */
   isContentEvent(name: string, dialects: number): boolean {
+    if ((this.#allEvents & dialects) !== 0 && name !== EXCEPTION) return true;
     return this.#events.find(name).some(({ entry }) => entry.dialects === 0 || (entry.dialects & dialects) !== 0);
   }
 
@@ -104,6 +116,16 @@ export class ContentLists {
     return this.#scopes.some((scope) => scope.test(name));
   }
 }
+
+/** The attributes of events that fill columns without content. */
+function factsInEvents(fields: Fields): readonly string[] {
+  return FIELDS.filter((field) => !CONTENT_FIELDS.has(field)).flatMap((field) =>
+    (fields[field] ?? []).flatMap((source) =>
+      typeof source !== 'string' && source.on === 'span_event' && source.paths === undefined ? [source.attribute] : [],
+    ),
+  );
+}
+const CONTENT_FIELDS: ReadonlySet<string> = new Set(CONTENT_COLUMNS);
 
 function policyOfEntry(entry: Listed, key: string): number {
   if (entry.dialects !== 0) return USAGE_KEY.test(key) ? 0 : POLICY_DIALECT_CONTENT;

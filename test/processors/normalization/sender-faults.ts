@@ -102,6 +102,12 @@ export const SENDER_FAULTS: readonly SenderFault[] = [
     reason: 'adds the output tokens of two stream events',
   },
   {
+    sender: 'llama-index',
+    scenarios: ['retrieval', 'rag'],
+    fields: ['input_content'],
+    reason: 'is the embedding of the documents, which quotes no prompt',
+  },
+  {
     sender: 'openllmetry-04-langchain-py',
     scenarios: ['retrieval', 'rag'],
     fields: ['input_content'],

@@ -51,3 +51,20 @@ t.test('no content of any recorded sender is stored', async (t) => {
   }
   t.ok(marked > 100, `${marked} of ${files.length} recordings hold content`);
 });
+
+t.test('what events tell about a call besides its content is stored', async (t) => {
+  const silent = scene.processor({ capture_content: false });
+  const reading = normalization.create({}, scene.host);
+  reading.prepare?.(scene.tables.intake.tables);
+  const [row = '{}'] = storedAfter('llama-index/cached.traces.pb', [silent, reading]).split('\n');
+  t.match(JSON.parse(row), {
+    provider: 'openai',
+    request_model: 'o4-mini',
+    response_model: 'o4-mini-2025-04-16',
+    response_id: 'chatcmpl-canary-cached-0',
+    input_tokens: 1303,
+    finish_reasons: ['stop'],
+    input_content: null,
+    output_content: null,
+  });
+});
