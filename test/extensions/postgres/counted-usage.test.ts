@@ -316,51 +316,71 @@ t.test('calls and sums of known senders count once', async (t) => {
   }
 });
 
-t.test(
-  'log records of Codex outside of a trace count where no trace of their conversation reports the calls',
-  async (t) => {
-    const daemon = await startPostgresDaemon(t, { processors: 'auth, environment, normalization' });
-    const codex = { 'service.name': 'codex_exec' };
-    const tokens = { 'codex.turn.token_usage.input_tokens': 200, 'codex.turn.token_usage.output_tokens': 20 };
-    const traceId = hexId(1, 32);
-    const [turn, sampling, response] = [hexId(1, 16), hexId(2, 16), hexId(3, 16)];
-    const traces = aTraceRequest(
-      [
-        aSpan({ traceId, spanId: turn, name: 'session_task.turn', attributes: { ...tokens, model: 'o4-mini' } }),
-        aSpan({ traceId, spanId: sampling, parentSpanId: turn, attributes: { 'conversation.id': 'traced' } }),
-        aSpan({
-          ...{ traceId, spanId: response, parentSpanId: sampling, name: 'handle_responses' },
-          attributes: { 'gen_ai.usage.input_tokens': 200, 'gen_ai.usage.output_tokens': 20 },
-        }),
-      ],
-      codex,
-    );
-    const records = ['traced', 'recorded'].map((conversation) => ({
-      timeUnixNano: String(START_NS + 1n),
-      eventName: 'codex.sse_event',
-      attributes: attributes({ ...CODEX, 'conversation.id': conversation, model: 'o4-mini' }),
-    }));
-    const scoped = JSON.stringify(traces).replaceAll('"name":"test"', '"name":"codex_exec"');
-    t.equal((await send(daemon.url, { path: '/v1/traces', body: scoped })).status, 200);
-    t.equal(
-      (await send(daemon.url, { path: '/v1/logs', body: JSON.stringify(aLogRequest(records, codex)) })).status,
-      200,
-    );
-    for (const usage of ['counted_usage', `counted_usage_between(NULL, ${START_NS - 1n}, ${START_NS + 1_000_000n})`]) {
-      const rows = await daemon.query(
-        `SELECT signal, total_tokens::int AS tokens, model FROM ${usage} ORDER BY signal`,
-      );
-      t.strictSame(
-        rows.map((row) => ({ ...row })),
+/** The last time that can be stored: an hour after it is no bigint. */
+const LAST_NS = 2n ** 63n - 1n;
+
+for (const [when, atNs, untilNs] of [
+  ['now', START_NS, START_NS + 1_000_000n],
+  ['at the last time that can be stored', LAST_NS - 1n, LAST_NS],
+] as const)
+  t.test(
+    `log records of Codex outside of a trace count if no trace of their conversation reports the calls, ${when}`,
+    async (t) => {
+      const daemon = await startPostgresDaemon(t, { processors: 'auth, environment, normalization' });
+      const codex = { 'service.name': 'codex_exec' };
+      const tokens = { 'codex.turn.token_usage.input_tokens': 200, 'codex.turn.token_usage.output_tokens': 20 };
+      const times = { start: atNs, end: atNs };
+      const traceId = hexId(1, 32);
+      const [turn, sampling, response] = [hexId(1, 16), hexId(2, 16), hexId(3, 16)];
+      const traces = aTraceRequest(
         [
-          { signal: 'log', tokens: 220, model: 'o4-mini' },
-          { signal: 'span', tokens: 220, model: 'o4-mini' },
+          aSpan({
+            ...times,
+            traceId,
+            spanId: turn,
+            name: 'session_task.turn',
+            attributes: { ...tokens, model: 'o4-mini' },
+          }),
+          aSpan({
+            ...times,
+            traceId,
+            spanId: sampling,
+            parentSpanId: turn,
+            attributes: { 'conversation.id': 'traced' },
+          }),
+          aSpan({
+            ...{ ...times, traceId, spanId: response, parentSpanId: sampling, name: 'handle_responses' },
+            attributes: { 'gen_ai.usage.input_tokens': 200, 'gen_ai.usage.output_tokens': 20 },
+          }),
         ],
-        usage,
+        codex,
       );
-    }
-  },
-);
+      const records = ['traced', 'recorded'].map((conversation) => ({
+        timeUnixNano: String(atNs),
+        eventName: 'codex.sse_event',
+        attributes: attributes({ ...CODEX, 'conversation.id': conversation, model: 'o4-mini' }),
+      }));
+      const scoped = JSON.stringify(traces).replaceAll('"name":"test"', '"name":"codex_exec"');
+      t.equal((await send(daemon.url, { path: '/v1/traces', body: scoped })).status, 200);
+      t.equal(
+        (await send(daemon.url, { path: '/v1/logs', body: JSON.stringify(aLogRequest(records, codex)) })).status,
+        200,
+      );
+      for (const usage of ['counted_usage', `counted_usage_between(NULL, ${atNs - 1n}, ${untilNs})`]) {
+        const rows = await daemon.query(
+          `SELECT signal, total_tokens::int AS tokens, model FROM ${usage} ORDER BY signal`,
+        );
+        t.strictSame(
+          rows.map((row) => ({ ...row })),
+          [
+            { signal: 'log', tokens: 220, model: 'o4-mini' },
+            { signal: 'span', tokens: 220, model: 'o4-mini' },
+          ],
+          usage,
+        );
+      }
+    },
+  );
 
 t.test('the view has what the dialects state about reports of one call', async (t) => {
   const view = await readViews();
