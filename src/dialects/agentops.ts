@@ -9,11 +9,15 @@ export const AGENTOPS: Dialect = {
     operation: ['agentops.span.kind'],
     conversation_id: [{ attribute: 'workflow.session_id', general: 'shared' }],
     user_id: [{ attribute: 'workflow.user_id', general: 'shared' }],
-    agent_name: [{ attribute: 'agent.role', general: 'shared' }],
+    agent_name: [
+      { attribute: 'agent.role', general: 'shared' },
+      { attribute: 'operation.name', only: ['agentops'], when: ['invoke_agent'] },
+    ],
+    tool_name: [{ attribute: 'operation.name', only: ['agentops'], when: ['execute_tool'] }],
     tool_result: ['tool.result', 'agentops.tool.output'],
     tool_arguments: [{ attribute: 'tool.parameters', only: ['agentops'] }, 'agentops.tool.input'],
-    input_content: ['agentops.entity.input'],
-    output_content: ['agentops.entity.output'],
+    input_content: ['agentops.entity.input', 'agentops.{k}.input'],
+    output_content: ['agentops.entity.output', 'agentops.{k}.output'],
     system_instructions: [
       'gen_ai.request.instructions',
       'gen_ai.openai.instructions',
@@ -37,8 +41,6 @@ export const AGENTOPS: Dialect = {
   },
   cachedTokens: [{ providers: ['anthropic'], cached: 'outside' }, { cached: 'inside' }],
   content: [
-    'agentops.{k}.input',
-    'agentops.{k}.output',
     'agentops.{k}.spec',
     'gen_ai.request.tools.{i}.*',
     'gen_ai.request.functions',

@@ -343,6 +343,42 @@ const SHAPES: readonly DocumentedCase[] = [
     },
   },
   {
+    what: "AgentOps' span of a decorated tool",
+    signal: 'traces',
+    record: {
+      name: 'get_weather.tool',
+      scope: 'agentops',
+      attributes: {
+        'agentops.span.kind': 'tool',
+        'operation.name': 'get_weather',
+        'agentops.tool.input': '{"args": ["Oslo"]}',
+        'agentops.tool.output': 'cold',
+      },
+    },
+    row: {
+      ...{ category: 'tool_step', operation: 'execute_tool', tool_name: 'get_weather', dialect: 'agentops' },
+      ...{ tool_arguments: '{"args": ["Oslo"]}', tool_result: 'cold' },
+    },
+  },
+  {
+    what: "AgentOps' span of a decorated task",
+    signal: 'traces',
+    record: {
+      name: 'ask.task',
+      scope: 'agentops',
+      attributes: {
+        'agentops.span.kind': 'task',
+        'operation.name': 'ask',
+        'agentops.task.input': '{"args": ["How cold is Oslo?"]}',
+        'agentops.task.output': 'cold',
+      },
+    },
+    row: {
+      ...{ category: 'workflow', operation: 'workflow', tool_name: null, dialect: 'agentops' },
+      ...{ input_content: '{"args": ["How cold is Oslo?"]}', output_content: 'cold' },
+    },
+  },
+  {
     what: "Laminar's span of an embedding, whose type is that of a model call",
     signal: 'traces',
     record: {
