@@ -3,7 +3,7 @@ import type { Dialect } from './dialect.ts';
 
 export const OPENLIT: Dialect = {
   id: 'openlit',
-  scopes: ['openlit.*'],
+  scopes: ['openlit', 'openlit.*'],
   hints: ['gen_ai.application_name', 'gen_ai.sdk.version', 'gen_ai.environment'],
   services: ['openlit'],
   fields: {
@@ -40,8 +40,9 @@ export const OPENLIT: Dialect = {
       { attribute: 'gen_ai.tool.args', when: ['execute_tool'] },
       'gen_ai.tool.input_kwargs',
       'gen_ai.agent.action.tool_input',
+      'mcp.tool.arguments',
     ],
-    tool_result: ['gen_ai.tool.output', 'gen_ai.tool.result', 'gen_ai.agent.tool_results'],
+    tool_result: ['mcp.tool.result', 'gen_ai.tool.output', 'gen_ai.tool.result', 'gen_ai.agent.tool_results'],
     input_content: ['gen_ai.message.content'],
     output_content: [
       'gen_ai.agent.actual_output',
@@ -103,7 +104,32 @@ export const OPENLIT: Dialect = {
     'gen_ai.response.image',
     'gen_ai.request.speech.prompt',
     'gen_ai.memory.metadata',
+    'gen_ai.agent.next_goal',
+    'gen_ai.agent.evaluation',
+    'gen_ai.agent.context',
+    'gen_ai.agent.actions',
+    'gen_ai.agent.action.log',
+    'gen_ai.agent.finish.log',
+    'gen_ai.extraction.instruction',
     'guard.explanation',
+    // Its spans of the Model Context Protocol repeat whole requests and answers.
+    'mcp.params',
+    'mcp.result',
+    'mcp.request.payload',
+    'mcp.response.payload',
+    'mcp.completion.argument.value',
+    'mcp.completion.values',
+    'mcp.completion.context.arguments',
+    'mcp.fastmcp.prompt.arguments',
+    'mcp.fastmcp.server.instructions',
+    'mcp.fastmcp.tool.structured_output',
+    'mcp.progress.message',
+    // Spans of vector databases quote the stored documents, those of its decorator the arguments of a function.
+    {
+      only: ['openlit'],
+      attributes: ['db.query.summary', 'db.filter', 'db.metadata', 'db.statement', 'function.args', 'function.kwargs'],
+    },
+    { secret: true, attributes: ['mcp.auth.authorization_code'] },
     { events: ['gen_ai.tools.message'] },
   ],
   sources: ['openlit/openlit: sdk/python/src/openlit/semcov'],
