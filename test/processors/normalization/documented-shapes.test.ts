@@ -379,6 +379,22 @@ const SHAPES: readonly DocumentedCase[] = [
     },
   },
   {
+    what: "Langtrace's span of an embedding, whose type is that of a model call",
+    signal: 'traces',
+    record: {
+      name: 'openai.embeddings.create',
+      scope: 'langtrace_python_sdk.instrumentation.openai.instrumentation',
+      attributes: {
+        'langtrace.service.name': 'OpenAI',
+        'langtrace.service.type': 'llm',
+        'gen_ai.operation.name': 'embed',
+        'gen_ai.request.model': 'text-embedding-3-small',
+        'gen_ai.usage.input_tokens': 61n,
+      },
+    },
+    row: { category: 'embedding', operation: 'embeddings', provider: 'openai', input_tokens: 61, dialect: 'langtrace' },
+  },
+  {
     what: "Laminar's span of an embedding, whose type is that of a model call",
     signal: 'traces',
     record: {
