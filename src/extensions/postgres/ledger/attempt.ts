@@ -16,6 +16,7 @@ import { runPipeline, type Step, type StepResult } from '../wire-pipeline.ts';
 import {
   addUsage,
   assertRoom,
+  awaitStandby,
   pessimisticGuards,
   optimisticGuards,
   findTraces,
@@ -80,6 +81,14 @@ export class Attempt {
 
   /** Rejects with the cause. The transaction may still be open then. */
   async run(): Promise<Decided> {
+    const decided = await this.#runUntilContentsAreStored();
+    // A commit of this attempt has waited for the standby itself.
+    const answersByMarkers = !this.committing && [...decided.outcomes.values()].some(({ kind }) => kind === 'replayed');
+    if (answersByMarkers) await runPipeline(this.#parts.client, [awaitStandby]);
+    return decided;
+  }
+
+  async #runUntilContentsAreStored(): Promise<Decided> {
     try {
       return await this.#run();
     } catch (error) {
@@ -157,8 +166,15 @@ export class Attempt {
     open.committed();
   }
 
-  /** Sends the rest of the transaction, and COMMIT. */
-  async #commit(open: OpenTransaction, counters: Step): Promise<void> {
+  /**
+   * Sends the rest of the transaction, and COMMIT. A commit whose wait for a synchronous standby was cancelled succeeds
+   * with a warning. Whether it is on the standby is as unknown as after a lost connection.
+   */
+  async #commit(open: OpenTransaction, usage: Step): Promise<void> {
+    const { client } = this.#parts;
+    const warnings: string[] = [];
+    const note = ({ message = '' }: { readonly message?: string | undefined }): void => void warnings.push(message);
+    const counters: Step = { ...usage, read: () => void client.on('notice', note) };
     let isCommitAnswered = false;
     const translate = (error: unknown): unknown => {
       isCommitAnswered = true;
@@ -171,7 +187,10 @@ export class Attempt {
       // The server refused an earlier statement, and skipped COMMIT.
       if (!isCommitAnswered && sqlstateOf(error) !== null) this.committing = false;
       throw error;
+    } finally {
+      client.off('notice', note);
     }
+    if (warnings.length > 0) throw new Error(`the server answered COMMIT with a warning: ${warnings.join('; ')}`);
   }
 
   #opening(): readonly Step[] {

@@ -40,6 +40,16 @@ export const FIND_MARKERS = {
     WHERE expires_ms > ${unixMs('now()')}`,
 };
 
+/**
+ * A commit whose wait for a synchronous standby ended early (a restart, a session that was cancelled or terminated) is
+ * visible, and may be missing on the standby. The commit of this statement waits for everything before it. Without
+ * synchronous standbys it writes nothing.
+ */
+export const AWAIT_STANDBY = {
+  name: 'await-standby',
+  text: `SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' THEN pg_logical_emit_message(true, 'sluice', '') END`,
+};
+
 /** Projects without a row have stored nothing in this month. */
 export const FIND_USAGE = {
   name: 'find-usage',
@@ -93,4 +103,5 @@ export const GUARD_STATEMENTS: readonly Required<Statement>[] = [
   FIND_MARKERS,
   FIND_TRACES,
   FIND_USAGE,
+  AWAIT_STANDBY,
 ];

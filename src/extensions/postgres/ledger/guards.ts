@@ -21,6 +21,7 @@ import {
   ASSERT_ROOM,
   ASSERT_TRACES,
   ASSERT_USAGE,
+  AWAIT_STANDBY,
   DIVISION_BY_ZERO,
   FIND_MARKERS,
   FIND_TRACES,
@@ -136,6 +137,9 @@ export async function pessimisticGuards(
   return answers;
 }
 
+/** Precedes an answer that relies on a commit of another session. Must run outside of a transaction. */
+export const awaitStandby: Step = { statement: AWAIT_STANDBY };
+
 /**
  * The claims with an unexpired marker, and its age in milliseconds. An expired marker that is not removed yet proves no
  * lost commit.
@@ -153,7 +157,7 @@ export async function findMarkers(
       reading.resetSeconds = Number(row[3]);
     }
   };
-  await runPipeline(client, [{ statement: FIND_MARKERS, values: markerArrays(claims), read }]);
+  await runPipeline(client, [{ statement: FIND_MARKERS, values: markerArrays(claims), read }, awaitStandby]);
   return ages;
 }
 
