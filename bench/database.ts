@@ -37,7 +37,12 @@ const FILL = `
     FROM generate_series($1::int8, $1::int8 + $2::int8 - 1) AS n) AS numbers`;
 
 /** The ledger is measured without the extension that watches the database. */
-const UNWATCHED = { unavailable: false, committed: () => undefined, commitFailed: () => undefined };
+const UNWATCHED = {
+  unavailable: false,
+  committed: () => undefined,
+  commitFailed: () => undefined,
+  commitIsSlow: () => undefined,
+};
 
 export const QUIET: Logger = {
   debug: () => undefined,

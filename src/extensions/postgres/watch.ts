@@ -26,6 +26,14 @@ const FIRST_HOLD_MS = 1000;
 const LONGEST_HOLD_MS = 30000;
 /** A standby answers too, but accepts no writes. */
 const TAKES_DATA = "SELECT current_setting('transaction_read_only') = 'off' AS writable";
+/**
+ * Commits that wait for a synchronous standby, of sessions of this role. A trial commit would wait as well, and its
+ * session would stay until the standby returns: the server ends no such wait when its client has gone.
+ */
+const WAITING_COMMITS = `
+  SELECT EXISTS (
+    SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query_start < clock_timestamp() - interval '2 s'
+  ) AS found`;
 /** Large enough to need new disk pages. It is rolled back. */
 const TRIAL_WRITE = `
   BEGIN;
@@ -116,6 +124,11 @@ export class DatabaseWatch {
     void this.#doubt();
   }
 
+  /** A commit takes unusually long. */
+  commitIsSlow(): void {
+    void this.#doubt();
+  }
+
   async #doubt(): Promise<void> {
     if (performance.now() - this.#lastTrialMs >= TRIAL_LIFE_MS) await this.#ask(true);
   }
@@ -157,6 +170,7 @@ export class DatabaseWatch {
       ready: async (session) => {
         const { rows } = await session.query(TAKES_DATA);
         requireWritable(rows[0]);
+        requireStandby((await session.query(WAITING_COMMITS)).rows[0]);
         await session.query(TRIAL_WRITE).catch(refuseUnlessRefused);
       },
     });
@@ -187,6 +201,13 @@ export class DatabaseWatch {
 
 function requireWritable(row: Readonly<Record<string, unknown>> | undefined): void {
   if (row?.['writable'] !== true) throw new Error('the server is read-only');
+}
+
+function requireStandby(row: Readonly<Record<string, unknown>> | undefined): void {
+  if (row?.['found'] === true)
+    throw new Error(
+      'commits wait for a synchronous standby: start it, or remove it from synchronous_standby_names of the server',
+    );
 }
 
 /**

@@ -46,6 +46,9 @@ const nobodyWaits = async (): Promise<true | undefined> => {
 const someoneWaits = async (): Promise<true | undefined> =>
   ((await admin.query(WAITING)).rowCount ?? 0) > 0 || undefined;
 
+const isStored = async (url: string, body: string): Promise<true | undefined> =>
+  (await send(url, { body })).status === 200 || undefined;
+
 for (const end of ['pg_cancel_backend', 'pg_terminate_backend']) {
   t.test(`a commit that ${end} ends before the standby has it is not acknowledged`, async (t) => {
     const { url } = await startWithStandby(t);
@@ -56,13 +59,27 @@ for (const end of ['pg_cancel_backend', 'pg_terminate_backend']) {
     t.equal((await first).status, 503);
 
     await waitFor(nobodyWaits, { timeoutMs: PATIENCE_MS });
-    const again = send(url, { body });
+    const again = waitFor(() => isStored(url, body), { timeoutMs: PATIENCE_MS });
     t.equal(await Promise.race([again, waitFor(someoneWaits, { timeoutMs: PATIENCE_MS })]), true);
     await setStandby('');
-    t.equal((await again).status, 200);
+    t.ok(await again);
     const { rows } = await admin.query(
       'SELECT count(*)::int4 AS spans, count(DISTINCT span_id)::int4 AS ids FROM spans',
     );
     t.equal(rows[0].spans, rows[0].ids);
   });
 }
+
+t.test('requests are refused while commits wait for a standby, and the log says why', async (t) => {
+  const { url, log } = await startWithStandby(t);
+  const waiting = send(url, { body: aRequest() });
+  const explained = async (): Promise<true | undefined> =>
+    log.some(({ fields }) => /commits wait for a synchronous standby/.test(String(fields['error']))) || undefined;
+  t.ok(await waitFor(explained, { timeoutMs: PATIENCE_MS }));
+  const body = aRequest();
+  t.equal((await send(url, { body })).status, 503);
+
+  await setStandby('');
+  t.equal((await waiting).status, 200, 'the request that waited');
+  t.ok(await waitFor(() => isStored(url, body), { timeoutMs: PATIENCE_MS }));
+});

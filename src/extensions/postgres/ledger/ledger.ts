@@ -38,10 +38,14 @@ export interface LedgerWatch {
   committed(): void;
   /** A group was not committed, for a reason other than its content. */
   commitFailed(): void;
+  /** A group takes unusually long. */
+  commitIsSlow(): void;
 }
 
 /** The markers of a group are few. A server that takes longer hangs, and its requests have waited long already. */
 const FIND_MARKERS_MS = 5000;
+/** A round that takes longer may wait for a server that answers other questions. */
+const SLOW_ROUND_MS = 5000;
 /** The number of retries after deadlocks and similar failures. */
 const MAX_RETRIES = 2;
 
@@ -196,6 +200,7 @@ export class PostgresLedger implements Ledger {
     this.#known.set(client, known);
     const countsRows = this.#sessions.mustCountRows(client);
     const startedMs = this.#now();
+    const slow = setTimeout(() => this.#watch.commitIsSlow(), SLOW_ROUND_MS);
     const attempt = new Attempt({ client, round, write, recentConflicts, repeats, known, impatient, countsRows });
     const deadline = setTimeout(() => this.#sessions.destroy(client), roundDeadlineMs(round));
     try {
@@ -206,6 +211,7 @@ export class PostgresLedger implements Ledger {
       return await this.#afterFailure(client, round, error, { attempt, startedMs });
     } finally {
       clearTimeout(deadline);
+      clearTimeout(slow);
       await this.#sessions.give(client);
     }
   }
