@@ -11,6 +11,10 @@ export interface UrlFault {
 const FORM = /^(?:postgres(?:ql)?:\/\/|socket:|\/)/;
 export const FORM_HINT =
   'Write it as postgres://user:password@host:5432/database, special characters of the password as %XX.';
+/** libpq tries one host after the other, the client does not. A password may contain a comma. */
+const SEVERAL_HOSTS = /^[^/]*:\/\/(?:[^/?]*@)?[^@/?]*,[^@/?]*(?:[/?]|$)|[?&]host=[^&]*(?:,|%2C)/iu;
+const ONE_HOST_HINT =
+  'Write one that always leads to the primary: a name in DNS, a virtual address, or a proxy such as HAProxy.';
 const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
 
 /** The client takes these for verify-full. It also prints a warning, which is not for an operator. */
@@ -43,6 +47,7 @@ export function faultOfDatabaseUrl(text: string): UrlFault | null {
   if (!text.startsWith('postgres')) return null;
   // In a password it would end the host.
   if (text.includes('#')) return { message: 'it contains the character #', hint: 'Write it as %23.' };
+  if (SEVERAL_HOSTS.test(text)) return { message: 'it names several hosts', hint: ONE_HOST_HINT };
   const url = parse(text);
   if (url === null) return { message: 'it is not a valid URL', hint: FORM_HINT };
   const port = url.searchParams.get('port') ?? url.port;

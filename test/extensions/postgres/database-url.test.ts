@@ -18,7 +18,9 @@ const REFUSED: readonly (readonly [url: string, reason: RegExp])[] = [
   ['postgres://u:secret@db:65536/x', /not a valid URL/],
   ['postgres://u:secret@:5432/x', /not a valid URL/],
   ['postgres://[::1/x', /not a valid URL/],
-  ['postgres://db1:5432,db2:5432/x', /not a valid URL/],
+  ['postgres://db1:5432,db2:5432/x', /names several hosts/],
+  ['postgres://u:secret@db1,db2/x?target_session_attrs=read-write', /names several hosts/],
+  ['postgres://u:secret@/x?host=db1,db2&port=5432,5433', /names several hosts/],
   ['postgres://u:secret@db:0/x', /port is not from 1 to 65535/],
   ['postgres://db/x?port=99999', /port is not from 1 to 65535/],
   ['postgres://db/x?port=secret', /port is not from 1 to 65535/],
@@ -64,6 +66,7 @@ t.test('usual URLs are accepted', async (t) => {
   for (const url of [
     'postgres://u:p@db:5432/x',
     'postgres://u:p%23%2F@db/x',
+    'postgres://u:p,w@db/x?options=-c%20a=1,2',
     'postgresql://db/x?sslmode=verify-full',
     'postgresql://db/x?sslmode=require&sslnegotiation=direct',
     'postgresql://db/x?ssl=true&channel_binding=require',
