@@ -8,7 +8,7 @@ import type { Call, Command } from './command.ts';
 import { CompleteFile } from './complete-file.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { withDatabase } from './database.ts';
-import { versionOf } from './version.ts';
+import { versionOf } from '../component/version.ts';
 import { formatBytes, formatCount } from './view/format.ts';
 import { progressLines } from './view/progress.ts';
 import { fileFault } from './file-fault.ts';

@@ -14,7 +14,7 @@ import { RUN_OPTIONS } from './config-options.ts';
 import { commandHelp, groupHelp, overviewHelp, ROOT_OPTIONS } from './help.ts';
 import { firstWord, parseWords, UsageError } from './options.ts';
 import { makeStyle, makeTerminal, type Terminal, wantsColour } from './terminal.ts';
-import { versionOf } from './version.ts';
+import { versionOf } from '../component/version.ts';
 
 const LEFTOVER_TIMEOUT_MS = 1_000;
 /** The number of files of the daemon itself: files, modules and connections, before a sender connects. */

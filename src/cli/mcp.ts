@@ -19,7 +19,7 @@ import { explainStoredSpan } from './explain.ts';
 import { fileFault } from './file-fault.ts';
 import { flagOption, listOption, textOption, UsageError } from './options.ts';
 import { queryViews } from './view-queries.ts';
-import { versionOf } from './version.ts';
+import { versionOf } from '../component/version.ts';
 
 const TOKEN_VARIABLE = 'SLUICE_READ_TOKEN';
 const READER = { url: '', connections: 3, timeoutMs: 30_000, applicationName: 'sluice-mcp' } as const;

@@ -10,7 +10,7 @@ import { refuseForeignDatabase } from './foreign-database.ts';
 import { UsageError, type Values } from './options.ts';
 import { nameDaemons } from './running-daemon.ts';
 import { wantsColour } from './terminal.ts';
-import { versionOf } from './version.ts';
+import { versionOf } from '../component/version.ts';
 
 /** Each worker needs a core and some database connections. */
 const MAX_WORKERS = 64;
