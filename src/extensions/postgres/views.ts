@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
+import { versionOf } from '../../component/version.ts';
 import { UserError } from '../../errors.ts';
 import { readViews } from './schema-state.ts';
 import { DEPENDENT_OBJECTS_STILL_EXIST, sqlstateOf } from './sqlstate.ts';
@@ -29,15 +30,32 @@ interface Found extends OwnObject {
   readonly marked: boolean;
 }
 
-/** Whether the views of this version exist. */
+/**
+ * Whether the views of this version exist, or those of a newer one. An older replica that starts again during an
+ * upgrade must not bring its own views back, which the newer ones read as well.
+ */
 export async function viewsAreCurrent(client: pg.Client, schema: string): Promise<boolean> {
-  const { rowCount } = await client.query('SELECT FROM sluice.migrations WHERE name = $1', [await nameOf(schema)]);
+  const prefix = `views ${schema} `;
+  const { rows } = await client.query<{ name: string }>(
+    'SELECT name FROM sluice.migrations WHERE starts_with(name, $1)',
+    [prefix],
+  );
+  const [applied] = rows;
+  if (applied === undefined) return false;
+  const [hash, version = ''] = applied.name.slice(prefix.length).split(' ');
+  if (isNewer(version, versionOf())) return true;
+  if (hash !== hashOf(await textFor(schema))) return false;
   const found = await findObjects(
     client,
     schema,
     (await ownObjects()).map(({ name }) => name),
   );
-  return rowCount === 1 && found.length >= (await ownObjects()).length;
+  return found.length >= (await ownObjects()).length;
+}
+
+/** Versions before the comparison recorded none, which is older than any. */
+function isNewer(version: string, than: string): boolean {
+  return version.localeCompare(than, 'en', { numeric: true }) > 0;
 }
 
 /** Foreign objects with the names of our views. */
@@ -74,7 +92,7 @@ export function foreignNames(schema: string, objects: readonly string[]): UserEr
 export async function bringViews(client: pg.Client, schema: string): Promise<boolean> {
   if (await viewsAreCurrent(client, schema)) return false;
   const text = await textFor(schema);
-  const name = await nameOf(schema);
+  const name = `views ${schema} ${hashOf(text)} ${versionOf()}`;
   await inTransaction(client, async () => {
     await client.query(`SAVEPOINT replacing`);
     try {
@@ -101,12 +119,7 @@ async function ownObjects(): Promise<readonly OwnObject[]> {
 
 const textFor = async (schema: string): Promise<string> => (await readViews()).replaceAll(/\bviews\./g, `${schema}.`);
 
-async function nameOf(schema: string): Promise<string> {
-  return `views ${schema} ${createHash('sha256')
-    .update(await textFor(schema))
-    .digest('hex')
-    .slice(0, 16)}`;
-}
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
 
 /** Views and functions of a schema: those with these names, or, without names, all that carry our mark. */
 async function findObjects(

@@ -141,6 +141,25 @@ async function migrateBefore(client: pg.Client, number: string): Promise<void> {
   }
 }
 
+t.test('an older version that starts again keeps the views of a newer one', async (t) => {
+  const { url } = await createDatabase(t);
+  const database = new Database().use({ connectionString: url });
+  t.teardown(() => database.close());
+  const client = await connect(t, url);
+  await migrate(database, 'public');
+  for (const [version, applied] of [
+    ['100.20.3', []],
+    ['0.0.9', ['views']],
+    ['', ['views']],
+  ] as const) {
+    await client.query("UPDATE sluice.migrations SET name = trim('views public 0 ' || $1) WHERE name LIKE 'views %'", [
+      version,
+    ]);
+    t.strictSame(await migrate(database, 'public'), applied, `version ${version}`);
+  }
+  t.strictSame(await migrate(database, 'public'), [], 'views of this version');
+});
+
 t.test('a migration that waits for a long transaction does not block ingest', async (t) => {
   const { url } = await createDatabase(t);
   const database = new Database().use({ connectionString: url });
