@@ -36,6 +36,7 @@ import { plural } from './view/format.ts';
 const REVOCATION_MS = 5_000;
 const REPORT_MS = 5_000;
 const HAS_PARTS = 'SELECT EXISTS (SELECT FROM sluice.parts WHERE $1::text IS NULL OR project = $1) AS found';
+const NOW = 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now';
 const DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/u;
 
 export const command: Command = {
@@ -91,7 +92,18 @@ function choose(call: Call): (database: Database, opened: Opened) => Promise<voi
     if (project === null) throw new UsageError('name what to remove', '--trace, --project, --environment, --before');
     return (database) => pruneProject(call, database, project);
   }
-  return (database, { config }) => pruneRecords(call, database, { ...selection, defaults: defaultsOf(config) });
+  return async (database, { config }) =>
+    pruneRecords(call, database, {
+      ...selection,
+      beforeMs: beforeOf(values, await nowOf(database)),
+      defaults: defaultsOf(config),
+    });
+}
+
+/** The clock of the database has dated the arrivals. That of this machine may be wrong by days. */
+async function nowOf(database: Database): Promise<number> {
+  const { rows } = await database.query(NOW);
+  return Number(rows[0]?.['now']);
 }
 
 function beforeOf(values: Values, nowMs: number): number | null {

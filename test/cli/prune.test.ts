@@ -163,6 +163,12 @@ t.test('an environment before a time: what is younger and other environments sta
   t.same(await counts('demo'), [2, 1, 1, 0, 5]);
 });
 
+t.test('an age counts from now by the clock of the database', async (t) => {
+  const now = Date.now.bind(Date);
+  t.intercept(Date, 'now', { value: () => now() + 3 * 86_400_000 });
+  t.match(await sluice('--before', '2d', '--dry-run'), { code: 0, err: /: 2 spans, 0 log records, 0 metric points/u });
+});
+
 t.test('a period of all projects: whole days are dropped', async (t) => {
   t.match(await sluice('--before', '2d', '--yes'), {
     code: 0,
