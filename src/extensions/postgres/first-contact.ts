@@ -193,18 +193,22 @@ function unreachableAt(address: Address, error: unknown): UserError {
   );
 }
 
+/** What the operator can do about a failure; undefined when only its text tells. */
+export function remedyFor(error: unknown): string | undefined {
+  const cause = `${sqlstateOf(error) ?? codeOf(error)} ${describeFailure(error)}`.trim();
+  return REMEDIES.find(([pattern]) => pattern.test(cause))?.[1];
+}
+
 export function unreachable(error: unknown): UserError {
   const failure = describeFailure(error);
-  const cause = `${sqlstateOf(error) ?? codeOf(error)} ${failure}`.trim();
   if (NO_PASSWORD.test(failure))
     return new UserError(
       'the database cannot be reached: the server asks for a password, and the URL has none',
       FORM_HINT,
     );
-  const remedy = REMEDIES.find(([pattern]) => pattern.test(cause))?.[1];
   return new UserError(
     `the database cannot be reached: ${failure}`,
-    remedy ?? 'Check extensions.postgres.url, or leave it out to use the embedded server.',
+    remedyFor(error) ?? 'Check extensions.postgres.url, or leave it out to use the embedded server.',
   );
 }
 

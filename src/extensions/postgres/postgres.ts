@@ -19,7 +19,7 @@ import { Announcements } from './announcements.ts';
 import { type Address, Database } from './database.ts';
 import { EmbeddedServerError } from './embedded/host-process.ts';
 import { EmbeddedServer } from './embedded/server.ts';
-import { describeFailure, isPassing, makeContact } from './first-contact.ts';
+import { describeFailure, isPassing, makeContact, remedyFor } from './first-contact.ts';
 import { PostgresKeyDirectory } from './key-directory.ts';
 import { PostgresLedger } from './ledger/ledger.ts';
 import { type PostgresOptions, POSTGRES_SCHEMA } from './options.ts';
@@ -100,7 +100,7 @@ class PostgresExtension implements Extension {
     } catch (error) {
       if (!isPassing(error)) throw error;
       this.#host.logger.warn(
-        { error: describeFailure(error) },
+        { error: describeFailure(error), fix: remedyFor(error) },
         'the database cannot be reached: requests are answered 503 until it can; trying again',
       );
       void this.#openLater(address);
@@ -174,7 +174,10 @@ class PostgresExtension implements Extension {
         if (!isPassing(error)) return this.#host.fatal(error instanceof Error ? error : new Error(String(error)));
         if (this.#host.now() - reminded < REMINDER_MS) continue;
         reminded = this.#host.now();
-        this.#host.logger.warn({ error: describeFailure(error) }, 'the database still cannot be reached; trying again');
+        this.#host.logger.warn(
+          { error: describeFailure(error), fix: remedyFor(error) },
+          'the database still cannot be reached; trying again',
+        );
       }
     }
   }

@@ -7,7 +7,7 @@ import type { Logger } from '../../component/logger.ts';
 import type { Announcements } from './announcements.ts';
 import { endConnection } from './connection-end.ts';
 import type { Database } from './database.ts';
-import { describeFailure } from './first-contact.ts';
+import { describeFailure, remedyFor } from './first-contact.ts';
 import { availabilityAfter } from './availability.ts';
 import { QUERY_CANCELED } from './sqlstate.ts';
 
@@ -193,7 +193,7 @@ export class DatabaseWatch {
     this.#unavailable = true;
     this.#unavailableSinceMs = performance.now();
     this.#logger.warn(
-      { error: describeFailure(error) },
+      { error: describeFailure(error), fix: remedyFor(error) },
       'the database accepts no writes: requests are answered 503 until it does',
     );
   }

@@ -14,6 +14,7 @@ import {
 } from '../../../src/extensions/postgres/first-contact.ts';
 import { openSession } from '../../../src/extensions/postgres/ledger/session.ts';
 import { longTest } from '../../support/long.ts';
+import { startPostgresDaemon } from '../../support/postgres-daemon.ts';
 import { createDatabase, makeServer } from '../../support/postgres.ts';
 
 t.setTimeout(300_000);
@@ -365,6 +366,11 @@ t.test('a read-only server may become writable, so the daemon waits', async (t) 
   await admin.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
   const error = await makeContact({ connectionString: url }, OPTIONS).catch((reason) => reason);
   t.ok(isPassing(error), describeFailure(error));
+  const { log } = await startPostgresDaemon(t, { databaseUrl: url });
+  t.match(
+    log.filter(({ message }) => /requests are answered 503/.test(message)),
+    [{ fields: { error: /read-only/, fix: /address of the primary/ } }],
+  );
 });
 
 t.test('the default isolation level of a role has no effect', async (t) => {
