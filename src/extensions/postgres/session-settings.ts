@@ -4,7 +4,7 @@
  * are not overridden: providers use that default to keep writers off a server whose disk is nearly full.
  */
 import type pg from 'pg';
-import { QUERY_CANCELED, sqlstateOf } from './sqlstate.ts';
+import { INVALID_PARAMETER_VALUE, QUERY_CANCELED, sqlstateOf } from './sqlstate.ts';
 
 const SETTINGS: Readonly<Record<string, string>> = {
   default_transaction_isolation: 'read committed',
@@ -31,6 +31,13 @@ const SET_ALL = `
   SELECT pg_catalog.set_config(name, value, false) FROM (VALUES ${VALUES.join(', ')}) AS wanted (name, value)
   WHERE pg_catalog.current_setting(name, true) IS NOT NULL`;
 
+/**
+ * A running statement ends within this time after its client is gone: a command that was killed, a closed terminal.
+ * Otherwise the server notices only when it writes to the client.
+ */
+const CLIENT_CHECK_MS = 1000;
+const CHECK_CLIENT = `SET client_connection_check_interval = ${CLIENT_CHECK_MS}`;
+
 /** On a busy machine, a default of a millisecond may cancel even the statement that replaces it. */
 const ATTEMPTS = 20;
 
@@ -41,6 +48,12 @@ const ATTEMPTS = 20;
 export async function makeReady(client: pg.ClientBase, statementTimeoutMs: number): Promise<void> {
   await repeatCanceled(() => client.query(`SET statement_timeout = ${statementTimeoutMs}`));
   await client.query(SET_ALL);
+  await client.query(CHECK_CLIENT).catch(unlessUnsupported);
+}
+
+/** Servers on some systems, Windows among them, cannot check their clients. */
+function unlessUnsupported(error: unknown): void {
+  if (sqlstateOf(error) !== INVALID_PARAMETER_VALUE) throw error;
 }
 
 /** A short statement, before the limit of the role is replaced. */

@@ -23,6 +23,8 @@ const RETRY = new Set([SERIALIZATION_FAILURE, DEADLOCK_DETECTED, LOCK_TIMEOUT, Q
 export const UNIQUE_VIOLATION = '23505';
 export const FOREIGN_KEY_VIOLATION = '23503';
 export const INSUFFICIENT_PRIVILEGE = '42501';
+/** A setting that the server does not support. */
+export const INVALID_PARAMETER_VALUE = '22023';
 /** Also when there is no room for a lock. */
 export const OUT_OF_MEMORY = '53200';
 /** Other objects depend on the object. */

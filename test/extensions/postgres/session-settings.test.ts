@@ -2,7 +2,9 @@
 import pg from 'pg';
 import t, { type Test } from 'tap';
 import { urlOf } from '../../../src/extensions/postgres/embedded/address.ts';
+import { destroyConnection } from '../../../src/extensions/postgres/connection-end.ts';
 import { Database } from '../../../src/extensions/postgres/database.ts';
+import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
 import { openSession } from '../../../src/extensions/postgres/ledger/session.ts';
 import { makeReady } from '../../../src/extensions/postgres/session-settings.ts';
 import { FREE_KEY, OTHER_KEY } from '../../support/daemon.ts';
@@ -130,10 +132,29 @@ t.test('a limit that cancels its own replacement is replaced by another attempt'
   };
   await makeReady(clientThatFails(2, '57014'), 1000);
   t.match(sent, Array(3).fill('SET statement_timeout = 1000'));
-  t.equal(sent.length, 4);
+  t.equal(sent.length, 5);
   await t.rejects(makeReady(clientThatFails(1, '57P01'), 1000), { code: '57P01' });
   t.equal(sent.length, 1);
   await t.rejects(makeReady(clientThatFails(1000, '57014'), 1000), { code: '57014' });
+});
+
+t.test('a statement ends when its client is gone', async (t) => {
+  const { url } = await createDatabase(t);
+  const database = new Database().use({ connectionString: url });
+  t.teardown(() => database.close());
+  const client = await database.connect();
+  const [{ pid } = {}] = (await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows;
+  const asked = client.query('SELECT pg_sleep(600)').catch(() => undefined);
+  const isThere = async (state: string): Promise<boolean> => {
+    const { rows } = await database.query('SELECT FROM pg_stat_activity WHERE pid = $1 AND state = $2', [pid, state]);
+    return rows.length > 0;
+  };
+  const waitUntil = (condition: () => Promise<boolean>): Promise<true | undefined> =>
+    waitFor(async () => ((await condition()) ? true : undefined), { timeoutMs: PATIENCE_MS });
+  t.ok(await waitUntil(() => isThere('active')));
+  destroyConnection(client);
+  await asked;
+  t.ok(await waitUntil(async () => !(await isThere('active'))));
 });
 
 async function exercise(t: Test, database: TestDatabase, databaseUrl: string): Promise<void> {
