@@ -24,6 +24,7 @@ import { findPostgresOptions } from '../daemon/configured-database.ts';
 import { findDaemons, type RunningDaemon } from '../daemon/runtime-folder.ts';
 import type { Call } from './command.ts';
 import { readConfig } from './config-options.ts';
+import { requireProject } from './known-project.ts';
 import { describeOthers } from './running-daemon.ts';
 
 /** A table or view, a column, a function, or a schema that does not exist. */
@@ -67,6 +68,7 @@ export async function withDatabase<Result>(
     const applied = access === 'migrate' ? await migrate(call, address, options) : [];
     database.use(address);
     if (access === 'read' || access === 'write' || access === 'copy') await requireSchema(database, opening);
+    if (access === 'read') for (const name of call.values.list('project')) await requireProject(database, config, name);
     return await work(database, { config, options, address, applied });
   } catch (error) {
     throw explainOpening(error);

@@ -26,6 +26,7 @@ import type { EnvironmentOptions } from '../processors/environment/environment.t
 import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { type Opened, withDatabase } from './database.ts';
+import { requireProject } from './known-project.ts';
 import { eraseArchived } from './lake/erase-archived.ts';
 import { environmentOf } from './filters.ts';
 import { LAKE_OPTION } from './lake/lake.ts';
@@ -90,13 +91,13 @@ function choose(call: Call): (database: Database, opened: Opened) => Promise<voi
   }
   if (environment === null && beforeMs === null) {
     if (project === null) throw new UsageError('name what to remove', '--trace, --project, --environment, --before');
-    return (database) => pruneProject(call, database, project);
+    return (database, { config }) => pruneProject(call, { database, config, project });
   }
   return async (database, { config }) =>
     pruneRecords(call, database, {
       ...selection,
       beforeMs: beforeOf(values, await nowOf(database)),
-      defaults: defaultsOf(config),
+      config,
     });
 }
 
@@ -176,11 +177,11 @@ const defaultsOf = ({ processors }: Config): readonly string[] =>
   );
 
 interface RecordChoice extends Selection {
-  readonly defaults: readonly string[];
+  readonly config: Config;
 }
 
-async function pruneRecords(call: Call, database: Database, { defaults, ...selection }: RecordChoice): Promise<void> {
-  if (selection.project !== null) await requireProject(database, selection.project);
+async function pruneRecords(call: Call, database: Database, { config, ...selection }: RecordChoice): Promise<void> {
+  if (selection.project !== null) await requireProject(database, config, selection.project);
   const counted = await database.session(REMOVAL_LIMITS, (query) => countRecords(query, selection));
   if (!(await confirmed(call, `${nameOf(selection)}: ${describe(counted)}`, 'yes'))) return;
   const { project, environment, beforeMs } = selection;
@@ -200,7 +201,7 @@ async function pruneRecords(call: Call, database: Database, { defaults, ...selec
   if (days > 0) call.terminal.say(`${plural(days, 'partition')} of whole days dropped.`);
   call.terminal.print(days > 0 ? `Removed ${describe(counted)}.` : `Removed ${describe(removed)}.`);
   if (project !== null && environment !== null && beforeMs === null) {
-    const choice = { environment, isDefault: defaults.includes(environment) };
+    const choice = { environment, isDefault: defaultsOf(config).includes(environment) };
     sayUnsent(call, await database.session(REMOVAL_LIMITS, (query) => removeUnsentOf(query, project, choice)));
   } else await sayKept(call, database, project);
 }
@@ -218,8 +219,14 @@ async function sayKept({ terminal }: Call, database: Database, project: string |
     );
 }
 
-async function pruneProject(call: Call, database: Database, project: string): Promise<void> {
-  await requireProject(database, project);
+interface OneProject {
+  readonly database: Database;
+  readonly config: Config;
+  readonly project: string;
+}
+
+async function pruneProject(call: Call, { database, config, project }: OneProject): Promise<void> {
+  await requireProject(database, config, project);
   const selection = { project, environment: null, beforeMs: null };
   const counted = await database.session(REMOVAL_LIMITS, (query) => countRecords(query, selection));
   const what = `the project ${project}, with its keys, settings, prices, counters and outbox: ${describe(counted)}`;
@@ -227,17 +234,6 @@ async function pruneProject(call: Call, database: Database, project: string): Pr
   const removed = await removeProject(database, { project, revocationMs: REVOCATION_MS, report: reporter(call) });
   call.terminal.print(`Removed the project ${project}: ${describe(removed)}.`);
   call.terminal.say('A key of the configuration (processors.auth.keys) keeps its project until it is removed there.');
-}
-
-/** A project of keys in the configuration has no row of its own. An interrupted erasure may have left nothing else. */
-async function requireProject(database: Database, name: string): Promise<void> {
-  const { rows } = await database.query(
-    `SELECT EXISTS (SELECT FROM sluice.projects WHERE name = $1) OR EXISTS (SELECT FROM sluice.usage_months WHERE project = $1)
-       OR EXISTS (SELECT FROM sluice.traces WHERE project = $1) OR EXISTS (SELECT FROM sluice.lake_jobs WHERE $1 = ANY (projects))
-       OR EXISTS (SELECT FROM sluice.lake_erasures WHERE project = $1) AS known`,
-    [name],
-  );
-  if (rows[0]?.['known'] !== true) throw new UserError(`there is no project "${name}"`, 'See `sluice project list`.');
 }
 
 /** Returns the number of dropped partitions. */
