@@ -117,17 +117,21 @@ async function writeAll(job: Job): Promise<number> {
   let rows = 0;
   await output.write(format.head);
   try {
-    for (const project of only === undefined ? await projectsOf(reader, what) : [only]) {
+    const projects = only === undefined ? await projectsOf(reader, what) : [only];
+    for (const [at, project] of projects.entries()) {
+      const place = projects.length === 1 ? '' : `, project ${at + 1} of ${projects.length}`;
+      // A project without rows takes time too.
+      progress(rows, output.bytes, place);
       for await (const some of rowsOf(job, project)) {
         if (output.isClosed) return rows;
         await output.write(format.write(some));
         rows += some.length;
-        progress(rows, output.bytes);
+        progress(rows, output.bytes, place);
       }
     }
     return rows;
   } finally {
-    progress(null, 0);
+    progress(null);
   }
 }
 
@@ -148,17 +152,20 @@ async function* fetched(reader: Reader, question: Statement, cursor: string): As
   for await (const rows of rowsByCursor(reader, cursor, question)) yield rows.map(textRow);
 }
 
-/** One line that is written over, on a terminal only. Null: the end. */
-function progressOn({ process: { stderr } }: Call, what: Subject): (rows: number | null, bytes: number) => void {
+/** `place`: which of several projects it is. Null: the end. */
+type Progress = (rows: number | null, bytes?: number, place?: string) => void;
+
+/** One line that is written over, on a terminal only. */
+function progressOn({ process: { stderr } }: Call, what: Subject): Progress {
   if (stderr.isTTY !== true) return () => undefined;
   let last = 0;
   let shown = false;
-  return (rows, bytes) => {
+  return (rows, bytes = 0, place = '') => {
     if (rows === null) return void (shown && stderr.write('\r\u001b[K'));
     if (Date.now() - last < PROGRESS_MS) return;
     last = Date.now();
     shown = true;
-    stderr.write(`\r\u001b[K${rows} ${what}, ${formatBytes(bytes)}`);
+    stderr.write(`\r\u001b[K${rows} ${what}, ${formatBytes(bytes)}${place}`);
   };
 }
 

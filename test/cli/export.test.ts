@@ -9,8 +9,9 @@ import t from 'tap';
 import { openStream } from '../../src/cli/export/output.ts';
 import { folderOf } from '../support/config-files.ts';
 import { type Outcome, sluice as call } from '../support/command-line.ts';
-import { startDaemon } from '../support/daemon.ts';
+import { OTHER_KEY, startDaemon } from '../support/daemon.ts';
 import { send } from '../support/otlp-client.ts';
+import { aSpan, aTraceRequest } from '../support/payloads.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { postgresConfig, SERVED } from '../support/postgres-daemon.ts';
 import { senders } from '../processors/normalization/captures.ts';
@@ -235,7 +236,7 @@ t.test('filters, times and projects choose the exported records', async (t) => {
   t.same(await names(...at, '--errors'), ['step 7']);
   t.same(await names(...at, '--model', 'gpt-5'), ['step 7']);
   t.same(await names(...at, '--search', 'CMD'), ['=cmd()']);
-  t.same(await names('--project', 'unused'), []);
+  t.match(await sluice('export', '--project', 'unused'), { code: 1, out: '', err: /no project "unused"/u });
   t.same(await names('--since', '0001-01-01', '--until', '9999-12-31', '--errors'), ['step 7'], 'beyond 64 bits');
   t.same(await names('--since', '9999-12-31'), []);
   t.match(await sluice('export', '--what', 'metrics', '--model', 'x'), { code: 2, err: /metrics have no --model/u });
@@ -396,4 +397,11 @@ t.test('a slow reader of standard output adds no listeners', async (t) => {
   slow.destroy(new Error('the reader is gone'));
   await output.write('more');
   t.ok(output.isClosed);
+});
+
+t.test('on a terminal the projects are counted, also those without rows', async (t) => {
+  const body = JSON.stringify(aTraceRequest([aSpan()]));
+  t.equal((await send(daemon.url, { authorization: `Bearer ${OTHER_KEY}`, body })).status, 200);
+  const { err } = await call(['export', '--service', 'none', '-c', 'a.yaml'], { folder, columns: 80 });
+  t.match(err, /0 spans, 0 B, project 1 of 2/u);
 });
