@@ -1,7 +1,5 @@
 /** `sluice export`: stored rows of any filter as NDJSON, CSV or OTLP, a few at a time. */
 import type { Statement } from '../component/capabilities/postgres.ts';
-import { parseMoment, storableNs } from '../component/moment.ts';
-import { parseDuration } from '../config/units.ts';
 import type { StoredText } from '../pdata/stored-text.ts';
 import { loadRecords, loadTracesOf } from './lake/archived-range.ts';
 import type { Call, Command } from './command.ts';
@@ -22,7 +20,7 @@ import { FILTER_OPTION } from './filter-option.ts';
 import { FILTER_OPTIONS } from './filters.ts';
 import { type Lake, LAKE_OPTION, withLake } from './lake/lake.ts';
 import { flagOption, textOption, UsageError, type Values } from './options.ts';
-import { type Reader, rowsByCursor, withReader } from './reader.ts';
+import { type Reader, rowsByCursor, timeOf, withReader } from './reader.ts';
 import { formatBytes } from './view/format.ts';
 import { textRow } from './view/span-record.ts';
 
@@ -174,18 +172,4 @@ function choiceOf<Choice extends string>(values: Values, name: string, choices: 
   const choice = choices.find((each) => each === word);
   if (choice === undefined) throw new UsageError(`--${name} takes one of ${choices.join(', ')}, not "${word}"`);
   return choice;
-}
-
-/** A duration before now, or a time of ISO 8601, in Unix nanoseconds; null: no limit. */
-function timeOf(values: Values, name: string, nowMs: number): string | null {
-  const text = values.text(name);
-  if (text === undefined || text === 'all') return null;
-  const ago = parseDuration(text);
-  const ms = ago !== null ? nowMs - ago : /^\d{4}-\d\d/u.test(text) ? parseMoment(text) : Number.NaN;
-  if (Number.isNaN(ms))
-    throw new UsageError(
-      `--${name} takes a duration or a time, not "${text}"`,
-      'as 30m, 12h, 7d, or 2026-11-20T14:00:00Z',
-    );
-  return String(storableNs(ms));
 }

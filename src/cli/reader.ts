@@ -2,11 +2,12 @@
  * Queries of the commands that show stored telemetry: read-only, on a separate connection, with a longer time limit
  * than the daemon's.
  */
+import { withinStorable } from '../component/moment.ts';
 import type { Statement } from '../component/capabilities/postgres.ts';
 import type pg from 'pg';
-import { parseDuration } from '../config/units.ts';
 import type { Config } from '../config/config.ts';
 import { UserError } from '../errors.ts';
+import { readTime, TIME_FORMS } from '../extensions/console/filter/moment.ts';
 import { endConnection } from '../extensions/postgres/connection-end.ts';
 import { cancelStatement } from '../extensions/postgres/cancel-statement.ts';
 import type { Database } from '../extensions/postgres/database.ts';
@@ -93,14 +94,19 @@ export async function* rowsByCursor(
   }
 }
 
-/** The time of `--since`, in Unix nanoseconds like the columns; null: no limit. */
-export function sinceOf(values: Values, nowMs: number): string | null {
-  const text = values.text('since');
+/** Digits alone are a duration without its unit, unless they can be nanoseconds. */
+const NO_UNIT = /^\d{1,15}$/u;
+
+/** The time of an option, in Unix nanoseconds like the columns; null: no limit. */
+export function timeOf(values: Values, name: string, nowMs: number): string | null {
+  const text = values.text(name);
   if (text === undefined || text === 'all') return null;
-  const ms = parseDuration(text);
-  if (ms === null) throw new UsageError(`--since takes a duration, not "${text}"`, 'as 30m, 12h or 7d, or all');
-  return String(BigInt(Math.floor(nowMs - ms)) * MS_NS);
+  const ns = NO_UNIT.test(text) ? null : readTime(text, BigInt(Math.floor(nowMs)) * MS_NS);
+  if (ns !== null) return String(withinStorable(ns));
+  throw new UsageError(`--${name} takes a duration or a time, not "${text}"`, `as ${TIME_FORMS}; or all`);
 }
+
+export const sinceOf = (values: Values, nowMs: number): string | null => timeOf(values, 'since', nowMs);
 
 /** A nullable column. */
 export const textOf = (value: unknown): string | null => (value === null || value === undefined ? null : String(value));

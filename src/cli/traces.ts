@@ -29,7 +29,7 @@ export const command: Command = {
     ...LAKE_OPTION,
     'min-cost': textOption('AMOUNT', 'Only traces that cost at least this'),
     search: textOption('TEXT', 'Only traces with this text in a name or in content'),
-    since: textOption('DURATION', 'Only traces of the last 30m, 12h or 7d'),
+    since: textOption('TIME', 'Only traces since this time: 12h or 7d ago, or 2026-11-20T14:00Z'),
     errors: flagOption('Only those with an error'),
     follow: flagOption('Print new traces as they arrive, until Ctrl-C', { short: 'f' }),
     limit: limitOption('The maximum number of traces', DEFAULT_LIMIT),

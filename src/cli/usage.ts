@@ -69,7 +69,9 @@ export const command: Command = {
     by: textOption('model|day|conversation|project|environment|service|user|agent', 'The grouping of the sums', {
       default: 'model',
     }),
-    since: textOption('DURATION', 'The time to sum up, or all', { default: DEFAULT_SINCE }),
+    since: textOption('TIME', 'Calls since this time: 12h or 7d ago, or 2026-11-20T14:00Z; or all', {
+      default: DEFAULT_SINCE,
+    }),
     ...FILTER_OPTIONS,
     ...LAKE_OPTION,
     errors: flagOption('Only failed calls'),

@@ -17,12 +17,7 @@ export function parseMoment(text: string): number {
   return exists ? Date.parse(text) : Number.NaN;
 }
 
-/** Unix nanoseconds of a time in milliseconds, between 1970 and the last time that can be stored, in 2262. */
-export function storableNs(ms: number): bigint {
-  return withinStorable(BigInt(Math.floor(ms)) * MS_NS);
-}
-
-/** The nearest time that can be stored. */
+/** The nearest time that can be stored, between 1970 and 2262. */
 export const withinStorable = (ns: bigint): bigint => (ns < 0n ? 0n : ns > LATEST_NS ? LATEST_NS : ns);
 
 /** Unix nanoseconds of a time of RFC 3339 with up to nine digits of the second; null for another text. */

@@ -142,7 +142,9 @@ t.test('traces are listed newest first, filtered, and cut to the limit', async (
   t.equal(all.at(-1), old);
   t.strictSame(ids(await read('traces', '--errors')), [demoId]);
   t.strictSame(ids(await read('traces', '--environment', 'DEMO')), [demoId]);
-  t.notOk(ids(await read('traces', '--since', '1h')).includes(old));
+  for (const since of ['1h', '-1h', new Date(Date.now() - 3_600_000).toISOString()])
+    t.notOk(ids(await read('traces', '--since', since)).includes(old), since);
+  t.ok(ids(await read('traces', '--since', '1970-01-01')).includes(old));
   t.equal(ids(await read('traces', '--limit', '2')).length, 2);
   t.strictSame(await read('traces', '--project', 'other'), []);
   const { out } = await sluice('traces');

@@ -46,7 +46,7 @@ export const LAKE_OPTION = {
 /** Where the lake must be searched for what is shown. */
 export const LAKE_SEARCH_OPTIONS = {
   ...LAKE_OPTION,
-  since: textOption('DURATION', 'Search archived days of this time only'),
+  since: textOption('TIME', 'Search archived days since this time only'),
 };
 
 /**

@@ -1,10 +1,11 @@
 /** What the requests of the reading API have in common: range of time, limit, filter, ids. */
-import { LATEST_NS, parseInstant } from '../../../component/moment.ts';
+import { LATEST_NS } from '../../../component/moment.ts';
 import { ConsoleError } from '../errors.ts';
 import { compileFilter, type Conditions } from '../filter/compile.ts';
 import type { Target } from '../filter/fields.ts';
 import { type Filter, FilterError } from '../filter/filter.ts';
 import type { Parameters } from '../filter/parameters.ts';
+import { readTime, TIME_FORMS } from '../filter/moment.ts';
 import { parseFilter } from '../filter/parse.ts';
 import { isDuration, nanosecondsOf } from '../filter/values.ts';
 import type { RequestContext } from '../server/route.ts';
@@ -24,7 +25,7 @@ export interface Range {
   readonly until: bigint;
 }
 
-/** The parameters `from` and `to`: nanoseconds, RFC 3339, `now`, or `-1h`. Without them the range has no limits. */
+/** The parameters `from` and `to`, as `readTime` reads them. Without them the range has no limits. */
 export function rangeOf(context: RequestContext): Range {
   const nowNs = BigInt(context.now()) * MS_NS;
   const from = timeOf(context, 'from', nowNs) ?? 0n;
@@ -59,18 +60,7 @@ function timeOf({ query }: RequestContext, name: string, nowNs: bigint): bigint 
   if (text === '') return null;
   const ns = readTime(text, nowNs);
   if (ns !== null && ns >= 0n && ns <= LATEST_NS) return ns;
-  const message = `\`${name}\` is no time.`;
-  throw new ConsoleError('range_invalid', {
-    message,
-    hint: 'Nanoseconds since 1970, 2026-11-20T14:05:09Z, now, or -1h.',
-  });
-}
-
-function readTime(text: string, nowNs: bigint): bigint | null {
-  if (/^\d{1,19}$/u.test(text)) return BigInt(text);
-  if (text === 'now') return nowNs;
-  if (text.startsWith('-') && isDuration(text.slice(1))) return nowNs - nanosecondsOf(text.slice(1));
-  return parseInstant(text);
+  throw new ConsoleError('range_invalid', { message: `\`${name}\` is no time.`, hint: `As ${TIME_FORMS}.` });
 }
 
 /** The parameter `interval`; without it the first of the usual ones that gives few points. */
