@@ -12,9 +12,10 @@ import {
   type ReaderRow,
   type ReaderSettings,
 } from '../../component/capabilities/postgres-reader.ts';
+import { forClient } from '../../component/database-url.ts';
 import { cancelStatement } from './cancel-statement.ts';
 import { Database } from './database.ts';
-import { isPassing } from './first-contact.ts';
+import { isPassing, refusePooling } from './first-contact.ts';
 import { cursorRows, type PartSource, rowParts } from './row-parts.ts';
 import { QUERY_CANCELED, READ_ONLY_SQL_TRANSACTION, sqlstateOf } from './sqlstate.ts';
 
@@ -61,6 +62,8 @@ class Reader implements ReaderPool {
   /** Set for each use of a connection, because a statement could have changed them. */
   readonly #prepare: string;
   #pool: pg.Pool | null = null;
+  /** Whether the address of its own gives permanent sessions; null: not asked. */
+  #contact: Promise<void> | null = null;
   #closed = false;
 
   constructor({ database, views, settings }: ReaderParts) {
@@ -114,11 +117,26 @@ class Reader implements ReaderPool {
     await pool?.end();
   }
 
+  /** The settings of a reader would stay in sessions that a pooler gives to others: read-only transactions. */
+  async #refusePooling(): Promise<void> {
+    const { url } = this.#settings;
+    if (url === '') return;
+    this.#contact ??= refusePooling({ connectionString: forClient(url) });
+    try {
+      await this.#contact;
+    } catch (error) {
+      // The next query asks again.
+      this.#contact = null;
+      throw new ReaderFailure('unavailable', error);
+    }
+  }
+
   /** A plan for the values of a query opens only the partitions that it needs. */
   async #lease(signal: AbortSignal | undefined, plans: PlanMode = 'force_custom_plan'): Promise<Lease> {
     if (signal?.aborted === true) throw new ReaderFailure('canceled', signal.reason);
     if (this.#closed || !this.#database.isOpen)
       throw new ReaderFailure('unavailable', new Error('the database is not open'));
+    if (this.#pool === null) await this.#refusePooling();
     this.#pool ??= this.#database.createPool({
       size: this.#settings.connections,
       applicationName: this.#settings.applicationName,

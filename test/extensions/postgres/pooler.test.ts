@@ -7,8 +7,11 @@ import { join } from 'node:path';
 import pg from 'pg';
 import t, { type Test } from 'tap';
 import { UserError } from '../../../src/errors.ts';
+import { asConsoleError } from '../../../src/extensions/console/server/failures.ts';
+import { Database } from '../../../src/extensions/postgres/database.ts';
 import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
 import { makeContact } from '../../../src/extensions/postgres/first-contact.ts';
+import { Readers } from '../../../src/extensions/postgres/reader.ts';
 import { sluice } from '../../support/command-line.ts';
 import { folderOf } from '../../support/config-files.ts';
 import { startDaemon } from '../../support/daemon.ts';
@@ -95,6 +98,28 @@ if (found.status !== 0) {
     t.teardown(() => client.end());
     const { rows } = await client.query('SHOW default_transaction_read_only');
     t.match(rows, [{ default_transaction_read_only: 'off' }]);
+  });
+
+  t.test('a reader with a url of its own refuses it too, and says why', async (t) => {
+    const url = await poolerOf(t, 'transaction', 'default_pool_size = 1');
+    const settings = { url, connections: 1, timeoutMs: PATIENCE_MS, applicationName: 'reader' };
+    const reader = new Readers(new Database(), 'public').open(settings);
+    t.teardown(() => reader.close());
+    const failure = await reader.query('SELECT 1').catch((reason) => reason);
+    t.match(asConsoleError(failure), { code: 'database_unavailable', message: /pooler/ });
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    t.teardown(() => client.end());
+    t.match((await client.query('SHOW default_transaction_read_only')).rows, [
+      { default_transaction_read_only: 'off' },
+    ]);
+  });
+
+  t.test('a reader with a url of its own uses pool_mode = session', async (t) => {
+    const settings = { connections: 1, timeoutMs: PATIENCE_MS, applicationName: 'reader' };
+    const reader = new Readers(new Database(), 'public').open({ ...settings, url: await poolerOf(t, 'session') });
+    t.teardown(() => reader.close());
+    t.same(await reader.query('SELECT 1 AS one'), [{ one: 1 }]);
   });
 
   t.test('pool_mode = session works without any setting', async (t) => {

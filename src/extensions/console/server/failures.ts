@@ -19,7 +19,10 @@ const BY_USER_ERROR = {
 /** `internal` for a fault of the console itself, which is to be logged. */
 export function asConsoleError(error: unknown): ConsoleError {
   if (error instanceof ConsoleError) return error;
-  if (error instanceof ReaderFailure) return new ConsoleError(BY_READER[error.reason]);
+  if (error instanceof ReaderFailure) {
+    const cause = error.cause instanceof UserError ? { message: `${error.cause.message}.` } : {};
+    return new ConsoleError(BY_READER[error.reason], cause);
+  }
   // Its hint names commands of the command line.
   if (error instanceof UserError) return new ConsoleError(BY_USER_ERROR[error.reason], { message: error.message });
   return new ConsoleError('internal');
