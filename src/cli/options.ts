@@ -103,7 +103,7 @@ export function parseWords(input: readonly string[], options: Options): Parsed {
   for (const token of tokensOf(input, options)) {
     if (token.kind === 'positional') words.push(token.value);
     if (token.kind !== 'option') continue;
-    const { name, rawName, value } = token;
+    const { name, rawName, value, inlineValue } = token;
     const option = Object.hasOwn(options, name) ? options[name] : undefined;
     if (option === undefined) throw unknownOption(rawName, options);
     if (option.type === 'flag') {
@@ -112,13 +112,21 @@ export function parseWords(input: readonly string[], options: Options): Parsed {
       continue;
     }
     // An empty item would be a file or an option without a name.
-    if (value === undefined || (value === '' && option.type === 'list'))
+    if (
+      value === undefined ||
+      (value === '' && option.type === 'list') ||
+      (!inlineValue && isLongOption(value, options))
+    )
       throw new UsageError(`--${name} needs a value`, `as --${name} ${option.value ?? 'VALUE'}`);
     if (option.type === 'text' && given.has(name)) throw new UsageError(`--${name} is given twice`);
     given.set(name, [...(given.get(name) ?? []), value]);
   }
   return { values: new Values(given, options), words };
 }
+
+/** Another option, where the value was forgotten. A value of this form is written as `--name=--value`. */
+const isLongOption = (word: string, options: Options): boolean =>
+  word.startsWith('--') && Object.hasOwn(options, word.slice(2).replace(/=.*$/su, ''));
 
 /** The index of the first argument that is neither an option nor the value of an option. */
 export function firstWord(input: readonly string[], options: Options): number {

@@ -21,6 +21,8 @@ t.test('options are parsed in all forms, and words keep their order', async (t) 
 
 t.test('a value may begin with a dash or hold an equals sign', async (t) => {
   t.equal(parseWords(['--by', '-1'], OPTIONS).values.text('by'), '-1');
+  t.equal(parseWords(['--by', '--zzz'], OPTIONS).values.text('by'), '--zzz');
+  t.equal(parseWords(['--by=--json'], OPTIONS).values.text('by'), '--json');
   t.equal(parseWords(['--by=a=b'], OPTIONS).values.text('by'), 'a=b');
 });
 
@@ -46,6 +48,8 @@ t.test('an invalid argument is a usage error with a hint', async (t) => {
   refuse(['--json=1'], { message: '--json takes no value' });
   refuse(['--config'], { message: '--config needs a value', hint: 'as --config FILE' });
   refuse(['--config='], { message: '--config needs a value', hint: 'as --config FILE' });
+  refuse(['--by', '--json'], { message: '--by needs a value', hint: 'as --by WORD' });
+  refuse(['--by', '--config=x'], { message: '--by needs a value', hint: 'as --by WORD' });
   refuse(['--by', 'a', '--by', 'b'], { message: '--by is given twice' });
   refuse(['--constructor'], { message: 'unknown option --constructor' });
   t.throws(() => parseWords(['-x'], OPTIONS), new UsageError('unknown option -x', 'Use --help to list the options.'));
