@@ -130,7 +130,7 @@ export class GroupCommit {
   /** Resolves when the request's rows are durable. Rejects with a `Rejection`. Releases the rows in both cases. */
   async settle(claim: Claim, encoded: readonly EncodedRows[], trace: RequestTrace | null = null): Promise<Acceptance> {
     try {
-      const outcome = await this.#enqueue(claim, encoded, trace);
+      const outcome = await this.#enqueue(claim, encoded, trace).catch(refused);
       this.#outcomes.add(1, { signal: claim.signal, verdict: outcome.kind });
       if (outcome.kind === 'refused') throw outcome.rejection;
       return { replayed: outcome.kind === 'replayed', quota: outcome.quota };
@@ -148,6 +148,7 @@ export class GroupCommit {
     while (this.#runs.size > 0) await Promise.all(this.#runs);
   }
 
+  /** Rejects when the request would wait too long. */
   #enqueue(claim: Claim, encoded: readonly EncodedRows[], trace: RequestTrace | null): Promise<Outcome> {
     if (this.#closed) return Promise.resolve(refusal('shutting_down'));
     const bytes = encoded.reduce((sum, { rows }) => sum + rows.bytes, 0);
@@ -337,4 +338,10 @@ export class GroupCommit {
 
 function refusal(code: 'shutting_down' | 'overloaded' | 'ingestion_failed', cause?: string): Outcome {
   return { kind: 'refused', rejection: new Rejection(code, cause === undefined ? {} : { cause }) };
+}
+
+/** Throws any error that is no refusal. */
+function refused(error: unknown): Outcome {
+  if (error instanceof Rejection) return { kind: 'refused', rejection: error };
+  throw error;
 }

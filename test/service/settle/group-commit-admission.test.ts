@@ -63,6 +63,7 @@ class Requests {
   ms = 0;
   readonly ledger: Groups;
   readonly commit: GroupCommit;
+  readonly registry = new Registry();
   readonly outcomes: Promise<unknown>[] = [];
   /** Requests that were refused as `overloaded` after their pass. */
   refused = 0;
@@ -71,7 +72,7 @@ class Requests {
 
   constructor(concurrentGroups = 1) {
     this.ledger = new Groups(concurrentGroups);
-    this.commit = new GroupCommit(this.ledger, QUIET, new Registry(), { now: () => this.ms });
+    this.commit = new GroupCommit(this.ledger, QUIET, this.registry, { now: () => this.ms });
   }
 
   arrive(count: number, { project = 'demo', bytes = ROW_BYTES } = {}): void {
@@ -261,6 +262,7 @@ for (const [name, bytes] of [
       requests.arrive(6, { bytes });
       await requests.begun();
       t.equal(requests.refused, 2, '4 × 800 ms wait');
+      t.equal(requests.registry.by('sluice_verdicts', 'verdict')['refused'], 2);
       t.notOk(requests.isBodyAdmitted(4_194_304), 'a body that is read meanwhile');
       t.ok(requests.isBodyAdmitted(1_048_576), 'its rows may be few');
       t.ok(requests.isAdmitted());
