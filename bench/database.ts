@@ -39,6 +39,7 @@ const FILL = `
 /** The ledger is measured without the extension that watches the database. */
 const UNWATCHED = {
   unavailable: false,
+  onUnavailable: () => () => undefined,
   committed: () => undefined,
   commitFailed: () => undefined,
   commitIsSlow: () => undefined,

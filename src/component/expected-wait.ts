@@ -92,14 +92,13 @@ export class ExpectedWait {
     load.work += work;
   }
 
-  /** An added request has ended; it took `ms`. */
-  remove(project: string, work: number, ms: number): void {
+  /** An added request has ended; it took `ms`. Null: nothing was done for it. */
+  remove(project: string, work: number, ms: number | null): void {
     const load = this.#loads.get(project);
     if (load === undefined) return;
     load.requests--;
     load.work -= work;
-    load.speed.add(ms, work);
-    this.#speed.add(ms, work);
+    if (ms !== null) for (const speed of [load.speed, this.#speed]) speed.add(ms, work);
     if (load.requests > 0) return;
     this.#busy--;
     if (this.#loads.size - this.#busy > MAX_IDLE_PROJECTS) this.#forgetIdle();

@@ -42,7 +42,12 @@ export class GroupWait {
     this.#wait.add(project, part);
   }
 
-  /** A group begins. The returned function is called at its end, with the work that needs no other group. */
+  /** The request has ended without a group. */
+  cancel({ project, part }: GroupWork): void {
+    this.#wait.remove(project, part, null);
+  }
+
+  /** A group begins. The returned function is called at its end, with the work that it settled. */
   beginGroup(): (done: readonly GroupWork[]) => void {
     const begunMs = this.#now();
     return (done) => this.#endGroup(begunMs, done);

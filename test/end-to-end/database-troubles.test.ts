@@ -7,6 +7,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { chmod, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import t, { type Test } from 'tap';
 import { Administration } from '../../src/extensions/postgres/administration.ts';
@@ -25,6 +26,8 @@ import { signalIfAlive } from '../support/signals.ts';
 
 t.setTimeout(600_000);
 
+/** SDKs wait for an answer for this time. */
+const SENDER_PATIENCE_MS = 10_000;
 const ROLE = 'ingest';
 const PASSWORD = 'ingest-password';
 
@@ -263,6 +266,29 @@ t.test('a lookup that times out before the database is known to be unavailable',
   signalAll('SIGCONT');
   t.ok(await until(() => daemon.service.ready()));
   for (const key of [known, fresh, later]) t.equal(await status(key), 200);
+});
+
+longTest('a short silence only delays requests; in a longer one all get their answer before it ends', async (t) => {
+  const daemon = await startDaemon(t, { config: postgresConfig({ databaseUrl }) });
+  t.teardown(async () => signalAll('SIGCONT'));
+  const burst = async (): Promise<readonly number[]> => {
+    const sender = new Sender(daemon);
+    await Promise.all(Array.from({ length: 60 }, () => sender.one(KEY)));
+    return sender.statuses;
+  };
+  t.same([...new Set(await burst())], [200]);
+  signalAll('SIGSTOP');
+  const delayed = burst();
+  await pause(1000);
+  signalAll('SIGCONT');
+  t.same([...new Set(await delayed)], [200]);
+  signalAll('SIGSTOP');
+  const startedMs = performance.now();
+  t.same([...new Set(await burst())], [503]);
+  t.ok(performance.now() - startedMs < SENDER_PATIENCE_MS, 'before senders give up');
+  signalAll('SIGCONT');
+  t.ok(await until(() => daemon.service.ready()));
+  t.same([...new Set(await burst())], [200]);
 });
 
 longTest('over gRPC the answer is UNAVAILABLE with RetryInfo', async (t) => {

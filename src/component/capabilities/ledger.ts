@@ -73,6 +73,8 @@ export interface Ledger extends Component {
   readonly concurrentGroups?: number;
   /** Whether no group can be stored at present. Requests are then refused before they are read. Left out: never. */
   isUnavailable?(): boolean;
+  /** Calls back each time `isUnavailable` becomes true. Returns the function that unsubscribes. */
+  onUnavailable?(callback: () => void): () => void;
   /**
    * The number of requests larger than a group that it can settle beside the groups, each alone. When left out, a large
    * request is settled like a group.

@@ -62,6 +62,7 @@ export class DatabaseWatch {
   #unavailableSinceMs = 0;
   #check: Check | null = null;
   #timer: NodeJS.Timeout | null = null;
+  readonly #absentCallbacks = new Set<() => void>();
   #started = false;
   #stopped = false;
 
@@ -75,6 +76,12 @@ export class DatabaseWatch {
   /** Whether the database is known to accept no writes. */
   get unavailable(): boolean {
     return this.#unavailable;
+  }
+
+  /** Calls back each time `unavailable` becomes true. Returns the function that unsubscribes. */
+  onUnavailable(callback: () => void): () => void {
+    this.#absentCallbacks.add(callback);
+    return () => void this.#absentCallbacks.delete(callback);
   }
 
   get healthy(): boolean {
@@ -196,6 +203,7 @@ export class DatabaseWatch {
       { error: describeFailure(error), fix: remedyFor(error) },
       'the database accepts no writes: requests are answered 503 until it does',
     );
+    for (const callback of this.#absentCallbacks) callback();
   }
 }
 

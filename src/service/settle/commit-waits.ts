@@ -41,7 +41,12 @@ export class CommitWaits {
     for (const wait of this.#waitsOf(one)) wait.add(work);
   }
 
-  /** A group begins. The returned function is called at its end, with the requests that need no other group. */
+  /** The request has ended without a group. */
+  cancel(one: Weighed): void {
+    for (const wait of this.#waitsOf(one)) wait.cancel(workOf(one));
+  }
+
+  /** A group begins. The returned function is called at its end, with the requests that it settled. */
   beginGroup(): (done: readonly Weighed[]) => void {
     const groups = [this.#all, this.#large, this.#heavy].map((wait) => ({ wait, end: wait.beginGroup() }));
     return (done) => {

@@ -65,6 +65,9 @@ const NO_OUTCOME: Outcome = {
   kind: 'refused',
   rejection: new Rejection('ingestion_failed', { cause: 'no outcome' }),
 };
+const UNAVAILABLE = 'the database is unavailable';
+const isFailure = (decision: Decision = NO_OUTCOME): boolean =>
+  decision.kind === 'refused' && decision.rejection.code === 'ingestion_failed';
 const ANY: Choice = { kindOf: () => 'plain', allows: () => true };
 
 export class GroupCommit {
@@ -85,6 +88,7 @@ export class GroupCommit {
   #lastSmallMs = Number.NEGATIVE_INFINITY;
   readonly #writes = new ExporterWrites();
   readonly #waits: CommitWaits;
+  readonly #unsubscribe: () => void;
   #closed = false;
 
   /** `pollEnd`: shared with the passes of the process. `now`: a monotonic clock in milliseconds. */
@@ -95,6 +99,7 @@ export class GroupCommit {
     { pollEnd = new PollEnd(), now = () => performance.now() }: { pollEnd?: PollEnd; now?: () => number } = {},
   ) {
     this.#ledger = ledger;
+    this.#unsubscribe = ledger.onUnavailable?.(() => this.#refuseWaiting()) ?? (() => undefined);
     this.#logger = logger;
     this.#pollEnd = pollEnd;
     this.#now = now;
@@ -117,8 +122,7 @@ export class GroupCommit {
    * project would wait too long for its commit.
    */
   admit(project: string): void {
-    if (this.#ledger.isUnavailable?.() === true)
-      throw new Rejection('ingestion_failed', { cause: 'the database is unavailable' });
+    if (this.#isUnavailable) throw new Rejection('ingestion_failed', { cause: UNAVAILABLE });
     this.#waits.admit(project);
   }
 
@@ -146,11 +150,13 @@ export class GroupCommit {
   /** Resolves when no request waits and no commit runs. */
   async drain(): Promise<void> {
     while (this.#runs.size > 0) await Promise.all(this.#runs);
+    if (this.#closed) this.#unsubscribe();
   }
 
   /** Rejects when the request would wait too long. */
   #enqueue(claim: Claim, encoded: readonly EncodedRows[], trace: RequestTrace | null): Promise<Outcome> {
     if (this.#closed) return Promise.resolve(refusal('shutting_down'));
+    if (this.#isUnavailable) return Promise.resolve(refusal('ingestion_failed', UNAVAILABLE));
     const bytes = encoded.reduce((sum, { rows }) => sum + rows.bytes, 0);
     const isPlaced = encoded.length > 0 && encoded.every(({ exporter }) => exporter.stage !== undefined);
     const heavy = this.#canBeHeavy && isHeavy({ claim, bytes });
@@ -163,6 +169,20 @@ export class GroupCommit {
       (heavy ? this.#waitingHeavy : sizeClass.waiting).push(waiting);
       this.#startRuns();
     });
+  }
+
+  get #isUnavailable(): boolean {
+    return this.#ledger.isUnavailable?.() === true;
+  }
+
+  /** Refuses the requests of no group. They would wait for the end of the groups that the database does not answer. */
+  #refuseWaiting(): void {
+    const queues = [this.#small.waiting, this.#large.waiting, this.#waitingHeavy].flatMap((queue) => queue.takeAll());
+    const dependents = [...this.#blocking].flatMap((blocking) => blocking.dependents.splice(0));
+    for (const one of [...queues, ...dependents.map(({ waiting }) => waiting)]) {
+      this.#waits.cancel(one);
+      one.settle(refusal('ingestion_failed', UNAVAILABLE));
+    }
   }
 
   #makeClass(limits: GroupLimits): SizeClass {
@@ -277,8 +297,7 @@ export class GroupCommit {
       if (request === undefined) break;
       const started = performance.now();
       const [decision] = await this.#settleBlocking([request]);
-      if (decision?.kind === 'refused' && decision.rejection.code === 'ingestion_failed')
-        this.#failed.note(request.claim, performance.now() - started);
+      if (isFailure(decision)) this.#failed.note(request.claim, performance.now() - started);
     }
     this.#runningHeavy--;
   }
@@ -301,8 +320,9 @@ export class GroupCommit {
     const started = performance.now();
     const endGroup = this.#waits.beginGroup();
     const decisions = await this.#decide(group);
-    const done = group.filter((_, index) => decisions[index]?.kind !== 'deferred');
-    endGroup(done);
+    // The time of a failure says nothing about the speed.
+    for (const waiting of group.filter((_, index) => isFailure(decisions[index]))) this.#waits.cancel(waiting);
+    endGroup(group.filter((_, index) => decisions[index]?.kind !== 'deferred' && !isFailure(decisions[index])));
     this.#groupSize.record(group.length);
     this.#commitSeconds.record((performance.now() - started) / 1000);
     const deferred: Waiting[] = [];

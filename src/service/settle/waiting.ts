@@ -60,6 +60,8 @@ interface Sums {
   items: number;
 }
 
+const NOTHING: Readonly<Sums> = { count: 0, requests: 0, bytes: 0, items: 0 };
+
 /** Which groups may be formed at present. */
 export interface Choice {
   kindOf(claim: Claim): Kind;
@@ -75,7 +77,7 @@ interface ProjectRequests<T> {
 export class WaitingRequests<T extends Weighed> {
   /** In the order in which projects are served. No list is empty. */
   readonly #projects: ProjectRequests<T>[] = [];
-  readonly #sums: Sums = { count: 0, requests: 0, bytes: 0, items: 0 };
+  readonly #sums: Sums = { ...NOTHING };
   readonly #limits: GroupLimits;
 
   constructor(limits: GroupLimits) {
@@ -103,6 +105,12 @@ export class WaitingRequests<T extends Weighed> {
     add(this.#sums, one, 1);
   }
 
+  /** Removes and returns all requests. */
+  takeAll(): T[] {
+    Object.assign(this.#sums, NOTHING);
+    return this.#projects.splice(0).flatMap(({ list }) => list);
+  }
+
   /** Whether a group can be formed. */
   hasNext(choice: Choice): boolean {
     for (const {
@@ -118,7 +126,7 @@ export class WaitingRequests<T extends Weighed> {
    */
   take(choice: Choice): T[] {
     const group: T[] = [];
-    const sums: Sums = { count: 0, requests: 0, bytes: 0, items: 0 };
+    const sums: Sums = { ...NOTHING };
     let kind: Kind | null = null;
     for (let index = 0; index < this.#projects.length; ) {
       const { project, list } = this.#projects[index] as ProjectRequests<T>;

@@ -35,6 +35,8 @@ import { compatible, implied, ownersOf, outcomesFor } from './outcomes.ts';
 export interface LedgerWatch {
   /** Whether the database is known to be unavailable for writing. */
   readonly unavailable: boolean;
+  /** Calls back each time `unavailable` becomes true. Returns the function that unsubscribes. */
+  onUnavailable(callback: () => void): () => void;
   committed(): void;
   /** A group was not committed, for a reason other than its content. */
   commitFailed(): void;
@@ -46,8 +48,15 @@ export interface LedgerWatch {
 const FIND_MARKERS_MS = 5000;
 /** A round that takes longer may wait for a server that answers other questions. */
 const SLOW_ROUND_MS = 5000;
+/**
+ * Rounds end when the database has been known to be unavailable for this time. A database that has stopped answering is
+ * known to be unavailable after 3 s, and SDKs wait 10 s for their answer.
+ */
+const UNAVAILABLE_ROUND_MS = 4000;
 /** The number of retries after deadlocks and similar failures. */
 const MAX_RETRIES = 2;
+
+const UNAVAILABLE = 'the database is unavailable';
 
 /** The state of one call of `settle`, which other calls do not share. */
 interface Settlement {
@@ -63,6 +72,9 @@ export class PostgresLedger implements Ledger {
   readonly concurrentGroups = 2;
   readonly concurrentHeavyRequests = 1;
   readonly #sessions: Sessions;
+  /** The sessions of rounds. */
+  readonly #inRound = new Set<pg.Client>();
+  #endOfRounds: NodeJS.Timeout | undefined;
   readonly #watch: LedgerWatch;
   readonly #clock: Database['clock'];
   readonly #logger: Logger;
@@ -77,6 +89,7 @@ export class PostgresLedger implements Ledger {
   constructor(database: Database, watch: LedgerWatch, { logger, meter, now }: Pick<Host, 'logger' | 'meter' | 'now'>) {
     this.#sessions = new Sessions(database);
     this.#watch = watch;
+    watch.onUnavailable(() => this.#endRoundsLater());
     this.#clock = database.clock;
     this.#logger = logger;
     this.#now = now;
@@ -91,11 +104,16 @@ export class PostgresLedger implements Ledger {
     return this.#watch.unavailable;
   }
 
+  onUnavailable(callback: () => void): () => void {
+    return this.#watch.onUnavailable(callback);
+  }
+
   now(): number {
     return this.#clock.now();
   }
 
   async stop(): Promise<void> {
+    clearTimeout(this.#endOfRounds);
     await this.#sessions.close();
   }
 
@@ -105,8 +123,6 @@ export class PostgresLedger implements Ledger {
 
   async settle(group: readonly Claim[], write: Write): Promise<readonly Decision[]> {
     const decisions = new Map<Claim, Decision>();
-    // Otherwise each round of waiting requests would wait for a connection attempt that fails.
-    if (this.#watch.unavailable) refuse(group, new Error('the database is unavailable'), decisions);
     await this.#settleAll(group, { write, decisions, startedMs: this.#now(), impatient: isMixed(group) });
     return group.map((claim) => decisions.get(claim) as Decision);
   }
@@ -117,6 +133,8 @@ export class PostgresLedger implements Ledger {
     for (let retries = 0; ; ) {
       const pending = group.filter((claim) => !decisions.has(claim));
       if (pending.length === 0) return;
+      // Otherwise each round of waiting requests would wait for a connection attempt that fails.
+      if (this.#watch.unavailable) return refuse(pending, new Error(UNAVAILABLE), decisions);
       const round = compatible(pending);
       const result = await this.#tryRound(round, settlement, mayRepeat);
       if (result.kind === 'decided') {
@@ -193,6 +211,7 @@ export class PostgresLedger implements Ledger {
       this.#logger.warn({ error: describe(error) }, 'the database cannot be reached');
       return { kind: 'failed', error };
     }
+    this.#inRound.add(client);
     const { write, impatient } = settlement;
     const recentConflicts = this.#recentConflicts;
     const repeats = mayRepeat || recentConflicts.expectsRepeats(round) ? this.#skipping : 'fail';
@@ -212,8 +231,18 @@ export class PostgresLedger implements Ledger {
     } finally {
       clearTimeout(deadline);
       clearTimeout(slow);
+      this.#inRound.delete(client);
       await this.#sessions.give(client);
     }
+  }
+
+  /** Cuts off the rounds that wait for a database without answers. */
+  #endRoundsLater(): void {
+    clearTimeout(this.#endOfRounds);
+    this.#endOfRounds = setTimeout(() => {
+      if (this.#watch.unavailable) for (const client of this.#inRound) this.#sessions.destroy(client);
+    }, UNAVAILABLE_ROUND_MS);
+    this.#endOfRounds.unref();
   }
 
   async #afterFailure(
@@ -249,6 +278,7 @@ export class PostgresLedger implements Ledger {
   ): Promise<RoundResult> {
     this.#failures.add(1, { reason: 'ambiguous' });
     try {
+      if (this.#watch.unavailable) throw new Error(UNAVAILABLE);
       const ages = await this.#findMarkers(round, reading);
       if (ages.size < round.length) return { kind: 'again', error };
       const elapsedMs = Math.ceil(this.#now() - startedMs);
