@@ -1,7 +1,8 @@
 /**
  * Collects the compressed rows of requests and puts several of them as one immutable object. An object is put when it
  * is large enough, or some time after its first request arrived. A few puts run at once; while all of them run, objects
- * grow. A failed put may have written its object, so the next attempt has a new id, and no part names the first object.
+ * grow. Projects alternate, so that one with many requests does not delay those of others. A failed put may have
+ * written its object, so the next attempt has a new id, and no part names the first object.
  */
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -58,7 +59,8 @@ interface Waiting {
 
 export class Shipper {
   readonly #parts: ShipperParts;
-  readonly #waiting: Waiting[] = [];
+  /** By project, in the order in which projects are served. No list is empty. */
+  readonly #waiting = new Map<string, Waiting[]>();
   readonly #wait: GroupWait;
   #waitingBytes = 0;
   #puts = 0;
@@ -83,7 +85,10 @@ export class Shipper {
       if (bytes.length > LARGE_BYTES) this.#wait.admitLarge(project);
       const work = { project, part: bytes.length / FULL_BYTES };
       this.#wait.add(work);
-      this.#waiting.push({ bytes, work, sinceMs: performance.now(), resolve, reject });
+      const waiting = { bytes, work, sinceMs: performance.now(), resolve, reject };
+      const list = this.#waiting.get(project);
+      if (list === undefined) this.#waiting.set(project, [waiting]);
+      else list.push(waiting);
       this.#waitingBytes += bytes.length;
       this.#shipDue();
     });
@@ -93,31 +98,40 @@ export class Shipper {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     while (this.#puts < MAX_PUTS && this.#isDue()) void this.#ship(this.#take());
-    const [first] = this.#waiting;
-    if (first === undefined || this.#puts === MAX_PUTS || this.#parts.lingerMs === 0) return;
-    const dueMs = first.sinceMs + this.#parts.lingerMs - performance.now();
+    if (this.#waiting.size === 0 || this.#puts === MAX_PUTS || this.#parts.lingerMs === 0) return;
+    const dueMs = this.#oldestMs + this.#parts.lingerMs - performance.now();
     this.#timer = setTimeout(() => this.#shipDue(), Math.max(0, dueMs));
   }
 
   #isDue(): boolean {
-    const [first] = this.#waiting;
-    if (first === undefined) return false;
+    if (this.#waiting.size === 0) return false;
     const { lingerMs } = this.#parts;
     if (this.#waitingBytes >= MAX_OBJECT_BYTES) return true;
-    return lingerMs === 0 ? this.#puts === 0 : performance.now() - first.sinceMs >= lingerMs;
+    return lingerMs === 0 ? this.#puts === 0 : performance.now() - this.#oldestMs >= lingerMs;
   }
 
-  /** The oldest requests. One that is larger than an object is an object of its own. */
+  get #oldestMs(): number {
+    let oldest = Number.POSITIVE_INFINITY;
+    for (const [first] of this.#waiting.values()) oldest = Math.min(oldest, first?.sinceMs ?? oldest);
+    return oldest;
+  }
+
+  /** The requests of the next object. One that is larger than an object is an object of its own. */
   #take(): readonly Waiting[] {
+    const group: Waiting[] = [];
     let bytes = 0;
-    let count = 0;
-    for (const one of this.#waiting) {
-      if (count > 0 && bytes + one.bytes.length > MAX_OBJECT_BYTES) break;
-      bytes += one.bytes.length;
-      count++;
+    for (const [project, list] of this.#waiting) {
+      const [next] = list;
+      if (next === undefined || (group.length > 0 && bytes + next.bytes.length > MAX_OBJECT_BYTES)) break;
+      group.push(next);
+      bytes += next.bytes.length;
+      list.shift();
+      this.#waiting.delete(project);
+      // A project with more requests is the last one now, and is reached again in this loop.
+      if (list.length > 0) this.#waiting.set(project, list);
     }
     this.#waitingBytes -= bytes;
-    return this.#waiting.splice(0, count);
+    return group;
   }
 
   async #ship(group: readonly Waiting[]): Promise<void> {

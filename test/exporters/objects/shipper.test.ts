@@ -95,6 +95,20 @@ t.test('a full object is put before its time, at most four at once, and a large 
   t.equal(store.puts.at(-1)?.body.length, 20 * MIB);
 });
 
+t.test('projects alternate: the backlog of one does not delay another, and each keeps its order', async (t) => {
+  const store = new GatedStore();
+  const { shipper } = shipperOver(store, 0);
+  const all = Array.from({ length: 4 }, () => shipper.store('busy', Buffer.alloc(8 * MIB)));
+  const third = (letter: string): Buffer => Buffer.alloc(3 * MIB, letter);
+  for (const letter of 'abcdefg') all.push(shipper.store('busy', third(letter)));
+  for (const letter of '12') all.push(shipper.store('calm', third(letter)));
+  t.equal(store.puts.length, 4, 'as many as run at once');
+  for (let put = 0; put < 9; put++) await store.end();
+  await Promise.all(all);
+  const letters = store.puts.slice(4).map(({ body }) => body.toString('latin1').replace(/(.)\1+/gu, '$1'));
+  t.same(letters, ['a1', 'b2', 'cd', 'ef', 'g']);
+});
+
 t.test('a put that failed is repeated under a new key, because it may have written', async (t) => {
   const store = new GatedStore();
   const { shipper, events } = shipperOver(store, 0);
