@@ -102,6 +102,7 @@ class ObjectsExporter implements Exporter {
           failures.add(1, { fault: error instanceof StoreError ? error.fault : 'unknown' });
           host.logger.warn({ error }, 'an object could not be stored');
         },
+        lost: (error) => this.#lost(error),
       },
     });
   }
@@ -164,7 +165,8 @@ class ObjectsExporter implements Exporter {
     if (records === 0) return { signal, count: 0, bytes: 0, chunks: [], release: NOTHING };
     const facts = this.#facts.get(rows) ?? { project: '', times: null };
     const compressed = await compress(rows.chunks);
-    const { objectId, firstByte, age } = await this.#stored(facts.project, compressed);
+    this.#refuseWhileAway();
+    const { objectId, firstByte, age } = await this.#shipper.store(facts.project, compressed);
     const part = { objectId, firstByte, bytes: compressed.length, codec: CODEC, signal, records, ...facts, inTables };
     const tuple = tupleOf(part);
     const staged = { signal, count: records, bytes: tuple.length, chunks: [tuple], release: NOTHING };
@@ -214,13 +216,10 @@ class ObjectsExporter implements Exporter {
     return new CommandSchedule(database, commands, scheduleOf(this.#options), logger);
   }
 
-  async #stored(project: string, bytes: Buffer): ReturnType<Shipper['store']> {
-    try {
-      return await this.#shipper.store(project, bytes);
-    } catch (error) {
-      if (!(error instanceof Rejection)) this.#watch?.failed(error);
-      throw error;
-    }
+  /** Requests that wait would wait for as long as the lost object, and be refused too. */
+  #lost(error: unknown): void {
+    this.#watch?.failed(error);
+    this.#shipper.refuseWaiting(error);
   }
 
   #refuseWhileUnavailable(): void {

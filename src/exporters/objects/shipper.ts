@@ -28,6 +28,8 @@ const FULL_BYTES = 1048576;
 const LARGE_BYTES = FULL_BYTES / 8;
 const MAX_PUTS = 4;
 const MAX_TRIES = 3;
+/** No try begins later than this after the first: SDKs wait 10 s for their answer. */
+const RETRY_WITHIN_MS = 5000;
 /** The longest pause before the second try; twice as long before the third. */
 const PAUSE_MS = 400;
 
@@ -36,6 +38,8 @@ export interface ShipperEvents {
   stored(bytes: number, seconds: number): void;
   /** One try has failed. */
   failed(error: unknown): void;
+  /** All tries of an object have failed. The next object has not begun. */
+  lost(error: unknown): void;
 }
 
 export interface ShipperParts {
@@ -94,6 +98,17 @@ export class Shipper {
     });
   }
 
+  /** Rejects the requests of no object. */
+  refuseWaiting(error: unknown): void {
+    const all = [...this.#waiting.values()].flat();
+    this.#waiting.clear();
+    this.#waitingBytes = 0;
+    for (const { work, reject } of all) {
+      this.#wait.cancel(work);
+      reject(error);
+    }
+  }
+
   #shipDue(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
@@ -144,16 +159,22 @@ export class Shipper {
         resolve({ objectId, firstByte, age });
         firstByte += bytes.length;
       }
+      endGroup(group.map(({ work }) => work));
     } catch (error) {
-      for (const { reject } of group) reject(error);
+      this.#parts.events.lost(error);
+      for (const { work, reject } of group) {
+        // The time of a failure says nothing about the speed.
+        this.#wait.cancel(work);
+        reject(error);
+      }
     }
     this.#puts--;
-    endGroup(group.map(({ work }) => work));
     this.#shipDue();
   }
 
   async #put(body: readonly Buffer[]): Promise<Pick<Stored, 'objectId' | 'age'>> {
     const { store, events, now } = this.#parts;
+    const startedMs = performance.now();
     for (let attempt = 1; ; attempt++) {
       const objectId = newObjectId(now());
       const begun = performance.now();
@@ -164,7 +185,7 @@ export class Shipper {
         return { objectId, age };
       } catch (error) {
         events.failed(error);
-        if (attempt === MAX_TRIES) throw error;
+        if (attempt === MAX_TRIES || performance.now() - startedMs > RETRY_WITHIN_MS) throw error;
       }
       const most = PAUSE_MS * attempt;
       await pause(randomInt(Math.ceil(most / 2), most + 1));

@@ -228,6 +228,23 @@ t.test('a bucket that refuses: 503 with Retry-After and not ready, until it can 
   t.same(await scene.names(), ['late']);
 });
 
+longTest('a bucket that stops answering: all waiting requests get 503, with one attempt for each object', async (t) => {
+  const { s3, scene } = await startInBucket(t);
+  t.equal((await send(scene.url, { body: spanBody('before') })).status, 200);
+  s3.faults.push(...Array<'hang'>(10).fill('hang'));
+  const startedMs = performance.now();
+  const first = send(scene.url, { body: spanBody('first') });
+  await eventually('its put has begun', () => s3.requests.at(-1)?.method === 'PUT');
+  const waiting = Array.from({ length: 20 }, (_, index) => send(scene.url, { body: spanBody(`waiting ${index}`) }));
+  const answers = await Promise.all([first, ...waiting]);
+  t.same([...new Set(answers.map(({ status }) => status))], [503]);
+  t.ok(performance.now() - startedMs < 20_000, 'the time of one attempt, not of three');
+  s3.faults.length = 0;
+  await eventually('the bucket is back', () => scene.service.problems().length === 0);
+  t.equal((await send(scene.url, { body: spanBody('after') })).status, 200);
+  t.same(await scene.names(), ['after', 'before']);
+});
+
 t.test(
   'a bucket that is unavailable at the start: the daemon starts, answers 503, and stores when it is available',
   async (t) => {

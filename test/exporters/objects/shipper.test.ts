@@ -36,6 +36,7 @@ function shipperOver(store: GatedStore, lingerMs: number, now = Date.now, monoto
     events: {
       stored: (bytes) => void events.push(`stored ${bytes}`),
       failed: (error) => void events.push((error as Error).message),
+      lost: (error) => void events.push(`lost: ${(error as Error).message}`),
     },
   });
   return { shipper, events };
@@ -133,6 +134,26 @@ t.test('after three tries the requests of the object are refused, and the next o
   await store.end();
   await Promise.all([next, alsoNext]);
   t.same(texts(store), ['one', 'one', 'one', 'twothree']);
+});
+
+t.test('a try that failed late is not repeated, and waiting requests can be refused before the next put', async (t) => {
+  const store = new GatedStore();
+  const { shipper, events } = shipperOver(store, 0);
+  const clock = { ms: performance.now() };
+  t.intercept(performance, 'now', { value: () => clock.ms });
+  const lost = t.rejects(shipper.store('shop', bytes('one')), { message: 'no answer' });
+  const waiting = t.rejects(shipper.store('shop', bytes('two')), { message: 'away' });
+  clock.ms += 10_000;
+  shipper.refuseWaiting(new Error('away'));
+  await waiting;
+  await store.end(new StoreError('unavailable', 'no answer'));
+  await lost;
+  t.same(events, ['no answer', 'lost: no answer']);
+  t.same(texts(store), ['one']);
+  const next = shipper.store('shop', bytes('three'));
+  await store.end();
+  await next;
+  t.same(texts(store), ['one', 'three']);
 });
 
 t.test('the age is that of the put that succeeded, by the clock that went further', async (t) => {
