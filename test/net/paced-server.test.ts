@@ -17,7 +17,7 @@ const MOST_AT_ONCE = 80;
 
 const SERVERS: readonly (readonly [name: string, serve: (listener: RequestListener) => ConnectionHandler])[] = [
   ['metrics and health check', (serve) => servePaced({}, serve)],
-  ['console', (serve) => new ConsoleServer(async (request, response) => void serve(request, response))],
+  ['console', (serve) => new ConsoleServer(async (request, response) => void serve(request, response), 100)],
 ];
 
 /** Connects to the server and sends the text. */

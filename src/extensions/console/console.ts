@@ -33,6 +33,8 @@ import { RowThread } from './server/row-thread.ts';
 import { StaticFiles } from './server/static-files.ts';
 
 const LIVE_STREAMS = 20;
+/** Connections that are accepted beyond the limit while others are closed for them. */
+const HEADROOM = 32;
 const CONSOLE_ID = { id: null, name: 'the console' };
 
 class Console implements Extension {
@@ -55,7 +57,7 @@ class Console implements Extension {
   }
 
   async start(): Promise<void> {
-    const { endpoint, max_connections: maxConnections, ui, query } = this.#options;
+    const { endpoint, max_connections: most, ui, query } = this.#options;
     const { url, connections, timeout: timeoutMs } = query;
     const reader = this.#find(POSTGRES_READER).open({
       url,
@@ -66,7 +68,7 @@ class Console implements Extension {
     this.#reader = reader;
     const files = ui ? await StaticFiles.read() : null;
     this.#server = this.#createServer();
-    const request = { endpoint, option: `extensions.${this.#host.id}.endpoint`, maxConnections };
+    const request = { endpoint, option: `extensions.${this.#host.id}.endpoint`, maxConnections: most + HEADROOM };
     const server = this.#server;
     const early: Socket[] = [];
     const gate = { accept: (connection: Socket): void => void early.push(connection) };
@@ -95,8 +97,9 @@ class Console implements Extension {
   /** With TLS, HTTP gets the connections after their handshake. */
   #createServer(): ConsoleServer {
     const serve: Serve = (request, response) => this.#serving().serve(request, response);
-    const { tls } = this.#options;
-    if (tls === undefined) return new ConsoleServer(serve);
+    const { tls, max_connections: most } = this.#options;
+    const limit = Math.ceil(most / this.#host.workers);
+    if (tls === undefined) return new ConsoleServer(serve, limit);
     const terminator = new TlsTerminator(tls, this.#host, {
       name: 'http/1.1',
       failed: () => undefined,
@@ -104,7 +107,7 @@ class Console implements Extension {
     });
     terminator.start();
     this.#terminator = terminator;
-    return new ConsoleServer(serve, terminator);
+    return new ConsoleServer(serve, limit, terminator);
   }
 
   #serving(): Requests {

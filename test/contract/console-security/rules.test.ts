@@ -450,14 +450,14 @@ t.test('the rules of the console', async (t) => {
     t.equal((await ask('/api/v1/projects/shop/traces', { headers: viewer.headers })).status, 200);
   });
 
-  t.test('S25: a connection above the limit is closed', async (t) => {
+  t.test('S25: a connection above the limit is closed, of the address with the most', async (t) => {
     const open = new Set<Socket>();
     t.teardown(() => {
       for (const socket of open) socket.destroy();
     });
     const closed = new Promise<void>((resolve) => {
       for (let number = 0; number < MAX_CONNECTIONS; number++) {
-        const socket = connect(port, '127.0.0.1');
+        const socket = connect({ port, host: '127.0.0.1', localAddress: '127.0.0.2' });
         open.add(socket);
         socket.on('error', () => undefined).once('close', () => resolve());
       }
@@ -465,6 +465,7 @@ t.test('the rules of the console', async (t) => {
     // The other connections of this test use one place at least.
     await closed;
     t.equal((await ask(ME, { headers: viewer.headers })).status, 200, 'an earlier connection is served');
+    t.match(await raw('GET /health HTTP/1.0\r\n\r\n'), /^HTTP\/1\.1 \d/u, 'a new connection of another address');
   });
 
   t.test('S11: one answer for wrong links, and a pause after ten', async (t) => {

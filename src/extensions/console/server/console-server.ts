@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionHandler } from '../../../component/listening.ts';
+import { ConnectionShares } from '../../../net/connection-shares.ts';
 import { type Beginning, HttpConnections } from '../../../net/http-connections.ts';
 import { RequestPacing } from '../../../net/request-pacing.ts';
 import { ConsoleError } from '../errors.ts';
@@ -21,9 +22,11 @@ export class ConsoleServer implements ConnectionHandler {
   readonly #server: Server;
   readonly #pacing: RequestPacing;
   readonly #connections: HttpConnections;
+  readonly #shares: ConnectionShares;
 
-  /** With `secure`, accepted connections are given to it, and later to `serve`. */
-  constructor(serve: Serve, secure?: Beginning) {
+  /** `limit`: of open connections. With `secure`, accepted connections are given to it, and later to `serve`. */
+  constructor(serve: Serve, limit: number, secure?: Beginning) {
+    this.#shares = new ConnectionShares(limit);
     const server = createServer({
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: HEADERS_TIMEOUT_MS,
@@ -43,7 +46,7 @@ export class ConsoleServer implements ConnectionHandler {
   }
 
   accept(connection: Socket): void {
-    this.#connections.accept(connection);
+    if (this.#shares.add(connection)) this.#connections.accept(connection);
   }
 
   /** Reads requests from the connection. */
