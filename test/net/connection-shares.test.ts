@@ -47,7 +47,7 @@ t.test('at the limit an address with fewer connections replaces the oldest of th
   t.ok(openOf(other) >= 2);
 });
 
-t.test('with one connection each, nobody is replaced, and a closed one makes room', async (t) => {
+t.test('with one connection each, none is replaced, and a closed one makes room', async (t) => {
   const { connect } = sceneOf(3);
   const clients = ['a', 'b', 'c'].flatMap((address) => connect(address));
   t.equal(openOf(connect('d')), 0);
