@@ -165,7 +165,8 @@ class ObjectsExporter implements Exporter {
     if (records === 0) return { signal, count: 0, bytes: 0, chunks: [], release: NOTHING };
     const facts = this.#facts.get(rows) ?? { project: '', times: null };
     const compressed = await compress(rows.chunks);
-    this.#refuseWhileAway();
+    // The store may have become unavailable since the rows were encoded.
+    if (this.#watch !== null) this.#refuseWhileAway();
     const { objectId, firstByte, age } = await this.#shipper.store(facts.project, compressed);
     const part = { objectId, firstByte, bytes: compressed.length, codec: CODEC, signal, records, ...facts, inTables };
     const tuple = tupleOf(part);
