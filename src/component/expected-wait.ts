@@ -69,6 +69,11 @@ export class ExpectedWait {
     this.#require(project, LARGE_ALWAYS_ADMITTED, LARGE_MAX_WAIT_MS);
   }
 
+  /** Throws `overloaded` unless few requests of the project wait. */
+  requireFew(project: string): void {
+    this.#require(project, ALWAYS_ADMITTED, Number.NEGATIVE_INFINITY);
+  }
+
   #require(project: string, alwaysAdmitted: number, maxWaitMs: number): void {
     const requests = this.requests(project);
     if (requests < alwaysAdmitted || this.of(project) <= maxWaitMs) return;

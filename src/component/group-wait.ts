@@ -10,6 +10,9 @@
  */
 import { ExpectedWait } from './expected-wait.ts';
 
+/** While no group ends for this time, the speed is not known, and a project has only a few requests that wait. */
+const STALL_MS = 3000;
+
 /** The work of one request. */
 export interface GroupWork {
   readonly project: string;
@@ -21,6 +24,9 @@ export class GroupWait {
   readonly #now: () => number;
   readonly #wait: ExpectedWait;
   #lastEndMs = Number.NEGATIVE_INFINITY;
+  #openGroups = 0;
+  /** When the first of the open groups began, or a group ended later. */
+  #progressMs = 0;
 
   /** `end`: what the requests wait for, for the hint of a refusal. `now`: a monotonic clock in milliseconds. */
   constructor(end: string, now: () => number) {
@@ -30,6 +36,7 @@ export class GroupWait {
 
   /** Throws `overloaded`. */
   admit(project: string): void {
+    if (this.#openGroups > 0 && this.#now() - this.#progressMs > STALL_MS) this.#wait.requireFew(project);
     this.#wait.requireShort(project);
   }
 
@@ -50,7 +57,12 @@ export class GroupWait {
   /** A group begins. The returned function is called at its end, with the work that it settled. */
   beginGroup(): (done: readonly GroupWork[]) => void {
     const begunMs = this.#now();
-    return (done) => this.#endGroup(begunMs, done);
+    if (this.#openGroups++ === 0) this.#progressMs = begunMs;
+    return (done) => {
+      this.#openGroups--;
+      this.#progressMs = this.#now();
+      this.#endGroup(begunMs, done);
+    };
   }
 
   #endGroup(begunMs: number, done: readonly GroupWork[]): void {

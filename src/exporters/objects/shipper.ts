@@ -161,6 +161,7 @@ export class Shipper {
       }
       endGroup(group.map(({ work }) => work));
     } catch (error) {
+      endGroup([]);
       this.#parts.events.lost(error);
       for (const { work, reject } of group) {
         // The time of a failure says nothing about the speed.

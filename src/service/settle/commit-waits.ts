@@ -47,8 +47,9 @@ export class CommitWaits {
   }
 
   /** A group begins. The returned function is called at its end, with the requests that it settled. */
-  beginGroup(): (done: readonly Weighed[]) => void {
-    const groups = [this.#all, this.#large, this.#heavy].map((wait) => ({ wait, end: wait.beginGroup() }));
+  beginGroup(group: readonly Weighed[]): (done: readonly Weighed[]) => void {
+    const waits = new Set(group.flatMap((one) => this.#waitsOf(one)));
+    const groups = [...waits].map((wait) => ({ wait, end: wait.beginGroup() }));
     return (done) => {
       for (const { wait, end } of groups) end(done.filter((one) => this.#waitsOf(one).includes(wait)).map(workOf));
     };

@@ -318,7 +318,7 @@ export class GroupCommit {
 
   async #settleGroup(group: readonly Waiting[]): Promise<readonly Decision[]> {
     const started = performance.now();
-    const endGroup = this.#waits.beginGroup();
+    const endGroup = this.#waits.beginGroup(group);
     const decisions = await this.#decide(group);
     // The time of a failure says nothing about the speed.
     for (const waiting of group.filter((_, index) => isFailure(decisions[index]))) this.#waits.cancel(waiting);

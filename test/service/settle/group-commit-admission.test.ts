@@ -217,6 +217,26 @@ t.test('the time without groups does not count', async (t) => {
   await requests.endAll(160);
 });
 
+t.test('while no group ends for more than three seconds, a project has at most 16 requests that wait', async (t) => {
+  const requests = new Requests(2);
+  requests.arrive(15);
+  await requests.begun();
+  requests.ms += 60_000;
+  t.ok(requests.isAdmitted(), 'few requests wait');
+  await requests.endAll(1);
+
+  const many = new Requests(2);
+  many.arrive(40);
+  await many.begun();
+  many.ms += 3000;
+  t.ok(many.isAdmitted(), 'a short pause only delays them');
+  many.ms += 1;
+  t.notOk(many.isAdmitted());
+  t.ok(many.isAdmitted('other'));
+  await many.endAll(1);
+  t.ok(many.isAdmitted());
+});
+
 t.test('heavy requests neither count nor measure the speed of groups', async (t) => {
   const requests = new Requests();
   requests.arrive(1, { bytes: HEAVY_BYTES });
