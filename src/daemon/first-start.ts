@@ -12,6 +12,7 @@ import { Administration } from '../extensions/postgres/administration.ts';
 import { findEmbedded, findPostgresOptions } from './configured-database.ts';
 import { findEndpoint, findGrpcEndpoint, listensEverywhere } from './endpoint.ts';
 import { type DaemonHost, FIRST_PERSON, FIRST_PROJECT, type GreetedConsole, type Greeting } from './daemon-host.ts';
+import { shellWord } from './shell-word.ts';
 
 const FIRST_LABEL = 'first start';
 /** In the data folder. */
@@ -127,5 +128,5 @@ async function psqlLine({ process }: DaemonHost, config: Config): Promise<string
   const address = await findEmbedded(options, process);
   if (address === undefined) return null;
   const port = address.host.startsWith('/') ? '' : ` -p ${address.port}`;
-  return `psql -h ${address.host}${port} -U ${address.user} ${address.database}`;
+  return `psql -h ${shellWord(address.host)}${port} -U ${address.user} ${address.database}`;
 }
