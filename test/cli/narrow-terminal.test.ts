@@ -85,6 +85,15 @@ for (const [words, heads, whole] of COMMANDS) {
   });
 }
 
+t.test('a usual terminal has a table of traces, without the counts for which there is no room', async (t) => {
+  for (const columns of [80, 76]) {
+    const { out } = await run(['traces'], columns);
+    t.match(out, /^AGE +TRACE +NAME +(?:CALLS +)?TOKENS +COST +TOOK/u);
+    for (const line of out.split('\n')) t.ok(widthOf(line) <= columns, line);
+  }
+  t.match((await run(['traces'], 120)).out, /^AGE +TRACE +NAME +SPANS +CALLS +TOKENS/u);
+});
+
 const KEYS = { heads: [['ID', 'LABEL', 'CALLS']], shrinking: [1], numbersFrom: 2 };
 const ROWS = [
   ['a1', 'a label of some words', '7'],

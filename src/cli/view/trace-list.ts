@@ -10,10 +10,11 @@ import { NS_PER_MS } from '../../pdata/time-units.ts';
 const SHORTEST_NAME = 32;
 /** Where the terminal has no room for that. With less, each trace is a block of lines. */
 const LEAST_NAME = 16;
-/** Places of columns. */
+/** The place of a column. */
 const NAME = 2;
-const TOKENS = 5;
 const OPTIONAL = new Set(['SERVICE', 'USER']);
+/** Left out one after the other where the terminal has less room still: `sluice trace` shows them. */
+const DISPENSABLE = ['SPANS', 'CALLS'];
 
 export function describeTraces(rows: readonly TraceRow[], terminal: Terminal, nowMs: number): string {
   if (rows.length === 0) return 'No traces match. `sluice demo` sends an example.';
@@ -23,8 +24,14 @@ export function describeTraces(rows: readonly TraceRow[], terminal: Terminal, no
   const extra = extraColumns(rows);
   const named = (row: readonly string[]): readonly string[] =>
     row.map((cell, at) => (at === NAME ? style.bold(cell) : cell));
-  for (const shortest of [SHORTEST_NAME, LEAST_NAME]) {
-    const [first = [], ...others] = fitNames(cells, extra, { width: terminal.width, shortest });
+  const narrower = DISPENSABLE.map((_, at) => ({ shortest: LEAST_NAME, without: DISPENSABLE.slice(0, at + 1) }));
+  for (const { shortest, without } of [
+    { shortest: SHORTEST_NAME, without: [] },
+    { shortest: LEAST_NAME, without: [] },
+    ...narrower,
+  ]) {
+    const fitted = fitNames(withoutColumns(cells, without), extra, { width: terminal.width, shortest });
+    const [first = [], ...others] = fitted;
     const table = layOut([first.map(style.dim), ...others.map(named)]);
     if (table.split('\n').every((line) => widthOf(line) <= terminal.tableWidth)) return table;
   }
@@ -72,6 +79,14 @@ function nameOf({ root_name, first_name }: TraceRow): string {
   return first_name === null ? '(logs only)' : `… ${first_name}`;
 }
 
+function withoutColumns(
+  rows: readonly (readonly string[])[],
+  heads: readonly string[],
+): readonly (readonly string[])[] {
+  const [first = []] = rows;
+  return rows.map((row) => row.filter((_, at) => !heads.includes(first[at] ?? '')));
+}
+
 const withColumns = (
   rows: readonly (readonly string[])[],
   extra: readonly (readonly string[])[],
@@ -94,9 +109,10 @@ function fitNames(
       extra.filter((column) => column !== optional.at(-1)),
       { width, shortest },
     );
-  const widest = Math.max(0, ...others.map((row) => row[TOKENS]?.length ?? 0));
+  const tokens = rows[0]?.indexOf('TOKENS') ?? 0;
+  const widest = Math.max(0, ...others.map((row) => row[tokens]?.length ?? 0));
   const room = Math.max(shortest, width - taken);
   return whole.map((row) =>
-    row.map((cell, at) => (at === NAME ? cut(cell, room) : at === TOKENS ? padLeft(cell, widest) : cell)),
+    row.map((cell, at) => (at === NAME ? cut(cell, room) : at === tokens ? padLeft(cell, widest) : cell)),
   );
 }
