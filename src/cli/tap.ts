@@ -81,7 +81,7 @@ const printJson = {
 const printText = {
   refused: (
     { print, style }: Terminal,
-    { timeMs, code, message, signal, project, bytes, address }: RefusedRequest,
+    { timeMs, code, message, cause, signal, project, bytes, address }: RefusedRequest,
   ): void => {
     const facts = [
       signal,
@@ -89,7 +89,8 @@ const printText = {
       bytes === null ? null : formatBytes(bytes),
       address === null ? null : `from ${address}`,
     ].filter((fact) => fact !== null);
-    print(`${clockOf(timeMs)}  ${style.red(`refused ${code}`)}  ${clean(facts.join(' '))}: ${clean(message)}`);
+    const why = cause === null ? '' : ` (${clean(cause)})`;
+    print(`${clockOf(timeMs)}  ${style.red(`refused ${code}`)}  ${clean(facts.join(' '))}: ${clean(message)}${why}`);
   },
   record: ({ print, style }: Terminal, record: TappedRecord): void => {
     const place = `${textOf(record, 'project')}/${textOf(record, 'environment')}`;

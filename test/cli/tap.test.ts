@@ -99,7 +99,7 @@ t.test('stored records and refusals, as they happen', { skip }, async (t) => {
     records.filter(({ signal }) => signal === 'span'),
     [{ signal: 'span', project: 'shop', name: 'chat one', request_model: 'gpt-5-mini' }],
   );
-  t.match(taps.refused.output.out, /^\S+ {2}refused invalid_api_key/u);
+  t.match(taps.refused.output.out, /^\S+ {2}refused invalid_api_key .* \(not the text of a key\)$/mu);
   t.notMatch(taps.refused.output.out, 'chat one');
   t.notMatch(taps.one.output.out, /chat two|WARN/u);
   t.match(taps.one.output.err, '… 2 further records');

@@ -9,6 +9,8 @@ export interface RefusedRequest {
   readonly code: string;
   /** The public message. */
   readonly message: string;
+  /** What the log line tells beyond the public message; no text of the client. */
+  readonly cause: string | null;
   /** Null before the route is known. */
   readonly signal: Signal | null;
   readonly project: string | null;

@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { maskedError } from '../../component/masked-text.ts';
 import type { Admission, Delivery, Pipeline } from '../../component/receiver.ts';
-import { Rejection, type Sender } from '../../errors.ts';
+import { Rejection, type RefusalDetails, type Sender } from '../../errors.ts';
 import { MEDIA_TYPES, type Encoding, type Signal } from '../../pdata/context.ts';
 import { answerRejection, answerSuccess, type CommonHeaders } from './answer.ts';
 import { Cors } from './cors.ts';
@@ -27,6 +27,9 @@ import { discardIfShort, hasBody, isExpectingContinue } from './unread-body.ts';
 import { isAmbiguous, requireOneKey, requireOneReading } from './one-reading.ts';
 
 const HEALTHY = Buffer.from('{"ok":true}');
+/** Longer than any that an SDK makes of its variables. */
+const LONGEST_LOGGED_PATH = 200;
+const BASE_ENDPOINT = 'Give SDKs the endpoint without /v1/traces, /v1/logs or /v1/metrics: they append it.';
 
 /** One request, its answer, and their connection. */
 export interface Exchange {
@@ -100,10 +103,19 @@ export class HttpRequests {
     const signal = request.method === 'POST' ? route : undefined;
     const pipeline = signal === undefined ? undefined : this.#reception.pipelines.get(signal);
     if (signal === undefined || pipeline === undefined) {
-      this.#refuse(exchange, 'none', new Rejection('not_found'));
+      this.#refuse(exchange, 'none', new Rejection('not_found', this.#unknownRoute(request, path)));
       return;
     }
     await this.#export(exchange, pipeline);
+  }
+
+  /** Only for the log. Most often an SDK appended its path to an endpoint that already had one. */
+  #unknownRoute({ method }: IncomingMessage, path: string): RefusalDetails {
+    if (this.#routes.has(path))
+      return { cause: method === 'POST' ? `no pipeline receives ${path}` : `${path} takes POST only` };
+    const received = path.length > LONGEST_LOGGED_PATH ? {} : { received: path };
+    const isDoubled = [...this.#routes.keys()].some((route) => path.endsWith(route));
+    return { cause: 'unknown path', ...received, ...(isDoubled ? { hint: BASE_ENDPOINT } : {}) };
   }
 
   async #export(exchange: Exchange, pipeline: Pipeline): Promise<void> {

@@ -80,7 +80,8 @@ export class Reception {
     const bytes = rejection.details.received_bytes ?? null;
     const { message } = refusal;
     const known = signal === 'none' ? null : signal;
-    const seen = { code, message, signal: known, project, key, bytes, address: peer };
+    const cause = [details.cause, details.hint].filter((each) => each !== undefined).join('. ') || null;
+    const seen = { code, message, cause, signal: known, project, key, bytes, address: peer };
     this.#capabilities.find(REFUSED_REQUESTS)?.add(seen);
   }
 

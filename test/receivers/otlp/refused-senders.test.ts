@@ -42,6 +42,29 @@ t.test('a refusal names project, key and address, over HTTP and gRPC', async (t)
     t.match(refusal, { code: 'environment_mismatch', project: 'demo', key: 'static:2', peer: PEER });
 });
 
+t.test('a wrong path is logged with its cause, and a doubled one with the fix', async (t) => {
+  const daemon = await startDaemon(t);
+  const secret = createApiKey().text;
+  const paths = ['/v1/traces/v1/traces', '/api/public', `/${secret}`, `/${'a/'.repeat(200)}`];
+  for (const path of paths) t.equal((await send(daemon.url, { path, body: '{}' })).status, 404);
+  t.equal((await send(daemon.url, { method: 'GET', path: '/v1/traces' })).status, 404);
+  const unknown = { cause: 'unknown path' };
+  t.strictSame(
+    refusalsOf(daemon).map(({ details }) => details),
+    [
+      {
+        ...unknown,
+        hint: 'Give SDKs the endpoint without /v1/traces, /v1/logs or /v1/metrics: they append it.',
+        received: '/v1/traces/v1/traces',
+      },
+      { ...unknown, received: '/api/public' },
+      { ...unknown, received: '[masked]' },
+      unknown,
+      { cause: '/v1/traces takes POST only' },
+    ],
+  );
+});
+
 t.test('secrets that a client sends in other places than the key are in no line', async (t) => {
   const daemon = await startDaemon(t, { config: BOTH });
   const authorization = `Bearer ${STAGING_KEY}`;

@@ -165,6 +165,7 @@ export interface RefusalShape {
   readonly time: string;
   readonly code: string;
   readonly message: string;
+  readonly cause: string | null;
   readonly signal: 'traces' | 'logs' | 'metrics' | null;
   readonly project: string | null;
   readonly key: string | null;
