@@ -169,7 +169,7 @@ class Reader {
     if (this.#aliases > MAX_ALIASES) throw new Bound(origin, `more than ${MAX_ALIASES} aliases`);
     const target = node.resolve(this.#document);
     if (target !== undefined) return this.read(target, depth + 1);
-    this.#fail(origin, `the anchor ${quote(name)} is not defined`);
+    this.#fail(origin, `the anchor ${quote(name)} is not defined`, 'put a value that begins with * in quotes');
     return { kind: 'scalar', value: null, origin };
   }
 
@@ -222,9 +222,9 @@ class Reader {
     return { source: this.#source, offset: range[0], length: range[1] - range[0] };
   }
 
-  #fail(origin: Origin, message: string): void {
+  #fail(origin: Origin, message: string, hint?: string): void {
     this.failed = true;
-    this.#diagnostics.error(origin, message);
+    this.#diagnostics.error(origin, message, hint);
   }
 }
 

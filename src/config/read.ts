@@ -9,6 +9,7 @@ const PIPE_PATIENCE_MS = 1_000;
 const PIPE_POLL_MS = 5;
 const CHUNK_BYTES = 64 * 1024;
 
+const IS_FOLDER = 'is a directory';
 const FAULTS: Readonly<Record<string, string>> = {
   ENOENT: 'does not exist',
   EACCES: 'may not be read (permission denied)',
@@ -34,7 +35,7 @@ export function readSource(name: string, path: string, diagnostics: Diagnostics)
     const hint = code === 'ENOENT' && name !== path ? `It was looked for at ${path}.` : null;
     return refuse(FAULTS[code] ?? `cannot be read (${code || 'unknown fault'})`, hint);
   }
-  if (typeof bytes === 'string') return refuse(bytes);
+  if (typeof bytes === 'string') return refuse(bytes, bytes === IS_FOLDER ? 'Name a file in it.' : null);
   const text = decode(bytes);
   if (text === null) return refuse('is not UTF-8 text', 'is this really a YAML file?');
   return { name, text };
@@ -48,7 +49,7 @@ function readBounded(path: string): Buffer | string {
   const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const stat = fstatSync(file);
-    if (stat.isDirectory()) return 'is a directory';
+    if (stat.isDirectory()) return IS_FOLDER;
     if (stat.size > MAX_FILE_BYTES) return `is larger than ${MAX_FILE_BYTES} bytes`;
     return readAll(file);
   } finally {

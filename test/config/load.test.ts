@@ -206,6 +206,7 @@ t.test('missing files, directories and files that are too large are reported by 
       'error: the configuration file none.yaml does not exist',
       `        hint: It was looked for at ${join(folder, 'none.yaml')}.`,
       'error: the configuration file . is a directory',
+      '        hint: Name a file in it.',
       `error: the configuration file big.yaml is larger than ${MAX_FILE_BYTES} bytes`,
       'error: the configuration file none.yaml/x does not exist',
       `        hint: It was looked for at ${join(folder, 'none.yaml/x')}.`,

@@ -29,7 +29,8 @@ export const POSTGRES_SCHEMA = {
       type: 'string',
       pattern: '^[a-z_][a-z0-9_]{0,62}$',
       default: 'public',
-      description: 'The schema of the readable views; the tables themselves are in `sluice`.',
+      description:
+        'The schema of the readable views, in lower-case letters, digits and `_`; the tables themselves are in `sluice`.',
     },
     allow_unsafe: booleanOption(false, 'Start even when the server runs with fsync or full_page_writes off.'),
   },

@@ -205,12 +205,13 @@ const KEY_SCHEMA = {
       maxLength: 512,
       pattern: '^\\S+$',
       secret: true,
-      description: 'The key itself (16 characters or more), or `sha256:` and the hash of one in hex.',
+      description: 'The key itself (16 characters or more, without spaces), or `sha256:` and the hash of one in hex.',
     },
     project: {
       type: 'string',
       pattern: '^[a-z0-9][a-z0-9_-]{0,62}$',
-      description: 'The project that owns the data sent with this key.',
+      description:
+        'The project that owns the data sent with this key: lower-case letters, digits, `-` and `_`, up to 63 of them.',
     },
     environment: {
       type: 'string',

@@ -33,7 +33,7 @@ export const listenSchema = (endpoint: string) => ({
     type: 'string',
     pattern: '^0?[0-7]{3}$',
     default: '0660',
-    description: 'File permissions of a Unix domain socket.',
+    description: 'File permissions of a Unix domain socket, as octal digits in quotes.',
   },
   max_connections: {
     type: 'integer',
