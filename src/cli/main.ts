@@ -143,6 +143,29 @@ const membersOf = (group: string): readonly CommandEntry[] =>
 const isNameOf = ({ name, aliases = [] }: CommandEntry, word: string): boolean =>
   name === word || aliases.includes(word);
 
+/** What other programs call it. Only for the hint: one command has one name. */
+const MEANT: ReadonlyMap<string, string> = new Map([
+  ['start', 'run'],
+  ['serve', 'run'],
+  ['up', 'run'],
+  ['check', 'validate'],
+  ['lint', 'validate'],
+  ['config', 'print-config'],
+  ['ls', 'traces'],
+  ['list', 'traces'],
+  ['login', 'console'],
+  ['ui', 'console'],
+  ['open', 'console'],
+  ['cost', 'usage'],
+  ['costs', 'usage'],
+  ['logs', 'tap'],
+  ['tail', 'tap'],
+  ['ps', 'status'],
+  ['dump', 'backup'],
+  ['upgrade', 'migrate'],
+  ['delete', 'prune'],
+]);
+
 function unknownCommand(word: string, next: string | undefined): UsageError {
   const members = membersOf(word).map(({ name }) => name);
   if (members.length > 0) {
@@ -151,7 +174,7 @@ function unknownCommand(word: string, next: string | undefined): UsageError {
     return new UsageError(what, `one of ${members.join(', ')}`);
   }
   if (YAML_FILE.test(word)) return new UsageError(`unknown command "${word}"`, hintConfig(DEFAULT_COMMAND, word));
-  const near = nearest(word, [...COMMANDS.map(({ name }) => name), HELP.name]);
+  const near = MEANT.get(word) ?? nearest(word, [...COMMANDS.map(({ name }) => name), HELP.name]);
   return new UsageError(`unknown command "${word}"`, near === null ? 'see sluice --help' : `did you mean "${near}"?`);
 }
 

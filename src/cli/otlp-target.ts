@@ -14,6 +14,7 @@ import { clean } from './view/screen-text.ts';
 
 const DEFAULT_ENDPOINT = 'http://127.0.0.1:4318';
 const KEY_VARIABLE = 'SLUICE_KEY';
+const HEALTHY = /^\s*\{\s*"ok"/u;
 const REQUEST_TIMEOUT_MS = 15_000;
 const SHOWN_ANSWER = 300;
 
@@ -73,10 +74,12 @@ function endpointOf(text: string): string {
 
 async function checkAlive(endpoint: string): Promise<void> {
   const answer = await post(`${endpoint}/health`, null, null);
-  if (answer.status !== 200)
+  const reason = answer.status === 200 ? 'with another text' : String(answer.status);
+  // A console answers 200 with its page.
+  if (answer.status !== 200 || !HEALTHY.test(answer.text))
     throw new UserError(
-      `the server at ${endpoint} is not Sluice: /health answers ${answer.status}`,
-      'Name the right one with --endpoint.',
+      `the server at ${endpoint} is not the OTLP/HTTP port of Sluice: /health answers ${reason}`,
+      `Name the right one with --endpoint, as ${DEFAULT_ENDPOINT}.`,
     );
 }
 

@@ -33,7 +33,13 @@ t.test('the commands have the options of this start, as words of a shell and wit
   };
   t.equal(lineOf('/usr/bin/sluice'), 'sluice demo');
   t.equal(
-    lineOf('/usr/bin/sluice', '--config', "it's é.yaml", '--set', 'receivers.otlp.protocols.http.endpoint=127.0.0.1:4328'),
+    lineOf(
+      '/usr/bin/sluice',
+      '--config',
+      "it's é.yaml",
+      '--set',
+      'receivers.otlp.protocols.http.endpoint=127.0.0.1:4328',
+    ),
     "sluice demo --config 'it'\\''s é.yaml' --set receivers.otlp.protocols.http.endpoint=127.0.0.1:4328",
   );
   t.equal(lineOf('/my tools/sluice.js'), "node '/my tools/sluice.js' demo");

@@ -76,6 +76,8 @@ t.test('wrong usage exits with 2, with a hint and without a stack trace', async 
     out: '',
     err: 'error: unknown command "validat"\n  hint: did you mean "validate"?\n',
   });
+  t.match(await sluice(['start']), { code: 2, err: /did you mean "run"/u });
+  t.match(await sluice(['login']), { code: 2, err: /did you mean "console"/u });
   t.match(await sluice(['validate', '--cnfig', 'x']), { code: 2, err: /did you mean "--config"/u });
   t.match(await sluice(['validate', 'extra']), { code: 2, err: /does not take "extra"/u });
   t.match(await sluice(['validate', 'a.yaml']), { code: 2, err: /hint: .* sluice validate --config a\.yaml\n/u });
