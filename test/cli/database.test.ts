@@ -4,8 +4,12 @@ import { explainOpening } from '../../src/cli/database.ts';
 import { waitForArchive } from '../../src/archive/archive.ts';
 import { withArchiveSession } from '../../src/cli/lake/archive-work.ts';
 import { UserError } from '../../src/errors.ts';
+import { folderOf } from '../support/config-files.ts';
+import { sluice } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
 import { openMigrated } from '../support/migrated.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { postgresConfig } from '../support/postgres-daemon.ts';
 
 t.test('a server without room for more locks is not called unreachable', async (t) => {
   const hint = 'You might need to increase max_locks_per_transaction.';
@@ -19,6 +23,22 @@ t.test('a lock of another session is not called an unreachable database', async 
   const explain = (code: string): unknown => explainOpening(Object.assign(new Error('canceling statement'), { code }));
   t.match(explain('55P03'), { message: /another session of the database holds a lock/ });
   t.match(explain('57014'), { message: /did not answer in time/ });
+});
+
+t.test('a command explains a server without TLS, and the client prints no warning of its own', async (t) => {
+  const { url } = await createDatabase(t);
+  const withTls = `${url}${url.includes('?') ? '&' : '?'}sslmode=require`;
+  const folder = folderOf({ 'a.yaml': postgresConfig({ databaseUrl: withTls, processors: 'auth, environment' }) });
+  const warnings: Error[] = [];
+  const note = (warning: Error): void => void warnings.push(warning);
+  process.on('warning', note);
+  t.teardown(() => process.off('warning', note));
+  for (const words of [['traces'], ['key', 'list'], ['migrate']])
+    t.match(await sluice([...words, '--config', 'a.yaml'], { folder }), {
+      code: 1,
+      err: /^error: the database cannot be reached: The server does not support SSL connections\n {2}hint: Remove sslmode/u,
+    });
+  t.strictSame(warnings, []);
 });
 
 t.test('the archive waits a limited time for a table, and without a limit for another command', async (t) => {

@@ -30,6 +30,10 @@ export type Address =
     };
 
 /** A pid of another server may belong to another machine. */
+/** The address for a client of `pg`. */
+export const clientAddress = (address: Address): Address =>
+  'connectionString' in address ? { connectionString: forClient(address.connectionString) } : address;
+
 const isEmbedded = (address: Address): boolean => !('connectionString' in address);
 
 export interface ConnectionSettings {
@@ -81,7 +85,7 @@ export class Database implements PostgresDatabase {
 
   /** Before the address is set, every query rejects at once. */
   use(address: Address): this {
-    this.#address = 'connectionString' in address ? { connectionString: forClient(address.connectionString) } : address;
+    this.#address = clientAddress(address);
     this.#resolveOpened();
     return this;
   }

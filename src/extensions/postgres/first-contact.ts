@@ -6,7 +6,7 @@ import pg from 'pg';
 import { endConnection } from './connection-end.ts';
 import { FORM_HINT } from '../../component/database-url.ts';
 import { UserError } from '../../errors.ts';
-import { type Address, Database } from './database.ts';
+import { type Address, clientAddress, Database } from './database.ts';
 import { migrate } from './migrate.ts';
 import type { PostgresOptions } from './options.ts';
 import { sharesSessions } from './pooling.ts';
@@ -139,14 +139,12 @@ async function reach(database: Database, address: Address): Promise<pg.Client> {
 
 /** Changes no setting: a pooler would give the session to other programs afterwards. */
 export async function refusePooling(address: Address): Promise<void> {
-  const clients = [1, 2].map(
-    () =>
-      new pg.Client({ ...address, connectionTimeoutMillis: QUESTION_TIMEOUT_MS, query_timeout: QUESTION_TIMEOUT_MS }),
-  ) as [pg.Client, pg.Client];
+  const limits = { connectionTimeoutMillis: QUESTION_TIMEOUT_MS, query_timeout: QUESTION_TIMEOUT_MS };
+  const clients = [1, 2].map(() => new pg.Client({ ...clientAddress(address), ...limits })) as [pg.Client, pg.Client];
   try {
     for (const client of clients) {
       client.on('error', () => undefined);
-      await client.connect();
+      await connect(client, address);
     }
     if (!(await sharesSessions(...clients))) return;
   } finally {
@@ -156,6 +154,14 @@ export async function refusePooling(address: Address): Promise<void> {
     'a pooler gives each transaction another session of the server. Sluice needs one permanent session: it prepares statements, listens and holds locks',
     'Give extensions.postgres.url the address of the server itself, or set pool_mode = session for this database in PgBouncer.',
   );
+}
+
+async function connect(client: pg.Client, address: Address): Promise<void> {
+  try {
+    await client.connect();
+  } catch (error) {
+    throw isPassing(error) ? error : unreachableAt(address, error);
+  }
 }
 
 export function isPassing(error: unknown): boolean {
@@ -185,7 +191,7 @@ export function explain(error: unknown): unknown {
 /** A user without the right to connect gets the statement that grants it. */
 function unreachableAt(address: Address, error: unknown): UserError {
   if (sqlstateOf(error) !== INSUFFICIENT_PRIVILEGE) return unreachable(error);
-  const { user = '', database = '' } = new pg.Client(address);
+  const { user = '', database = '' } = new pg.Client(clientAddress(address));
   const line = `GRANT CONNECT ON DATABASE ${pg.escapeIdentifier(database)} TO ${pg.escapeIdentifier(user)};`;
   return new UserError(
     `the database cannot be reached: ${describeFailure(error)}`,
