@@ -15,6 +15,15 @@ const SHOWN = `(() => {
   };
 })()`;
 
+const PLACEHOLDER = `(() => {
+  const placeholder = document.createElement('div');
+  placeholder.className = 'placeholder';
+  document.body.append(placeholder);
+  const { borderTopStyle } = getComputedStyle(placeholder);
+  placeholder.remove();
+  return borderTopStyle;
+})()`;
+
 const chromium = findChromium();
 if (chromium === null) {
   t.pass('forced colors are NOT tested: there is no Chromium', {
@@ -26,6 +35,8 @@ if (chromium === null) {
     await sendDemo(console, 'shop');
     const page = await (await openBrowser(t, chromium, { forcedColors: 'active' })).newPage();
     await logIn(console, page);
+    // A list that loads must not be an empty page.
+    t.equal(await page.evaluate(PLACEHOLDER), 'solid');
     await page.locator('.grid-row a').first().click();
     await page.locator('.span-bar.solid').first().waitFor();
     await page.keyboard.press('j');
