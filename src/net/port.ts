@@ -2,9 +2,12 @@
 import { chmodSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { UserError } from '../errors.ts';
-import { type Endpoint, formatEndpoint } from '../component/endpoint.ts';
+import { type Endpoint, formatEndpoint, MAX_PORT } from '../component/endpoint.ts';
 import type { ListenRequest } from '../component/listening.ts';
 import { makeRoom } from './socket-file.ts';
+
+/** From a port that is taken to the one of the example: none of the default ports is so far from another. */
+const PORT_STEP = 10;
 
 /** A listening socket. */
 export interface Port {
@@ -90,8 +93,17 @@ function inUse(request: ListenRequest): UserError {
   return new UserError(`${request.endpoint} is already in use`, hintFor(request), 'exists');
 }
 
-function hintFor({ option }: ListenRequest): string {
-  return `Stop the other program, or set ${option} to a free address.`;
+function hintFor({ endpoint, option }: ListenRequest): string {
+  const example = nearbyAddress(endpoint);
+  const how = example === null ? '' : `, for example with --set ${option}=${example}`;
+  return `Stop the other program, or set ${option} to a free address${how}.`;
+}
+
+/** An address for an example, with another port than this program has by default; null without a port. */
+function nearbyAddress(endpoint: string): string | null {
+  const [, host = '', port = ''] = /^(.*):(\d+)$/u.exec(endpoint) ?? [];
+  const other = Number(port) + PORT_STEP;
+  return port === '' || other > MAX_PORT ? null : `${host}:${other}`;
 }
 
 function explain(error: unknown, request: ListenRequest): unknown {

@@ -112,6 +112,9 @@ t.test('an endpoint that one service asks for twice, or that another program use
   const taken = await listeners.listen({ endpoint, option: OPTION }, new Greeter('x')).catch((error: unknown) => error);
   t.ok(taken instanceof UserError);
   t.match(taken, { message: `${endpoint} is already in use`, hint: /receivers\.otlp/u });
+  const [, example = ''] = /--set (\S+)\.$/u.exec((taken as UserError).hint ?? '') ?? [];
+  if (example !== '') t.match(example, /^receivers\.otlp\S+=127\.0\.0\.1:\d+$/u);
+  else t.ok(Number(endpoint.split(':')[1]) > 65_525, 'the example is left out where there is no such port');
   const elsewhere = listeners.listen({ endpoint: '192.0.2.1:0', option: OPTION }, new Greeter('x'));
   await t.rejects(elsewhere, { message: '192.0.2.1:0 is not an address of this machine' });
 });
