@@ -44,7 +44,7 @@ export function LoginPage(): JSX.Element {
         <form onSubmit={submit}>
           {progress.state === 'failed' ? (
             <p class="failure" role="alert">
-              <strong>The login failed.</strong> {progress.message} A link works once, for 15 minutes.
+              <strong>The login failed.</strong> {progress.message}
             </p>
           ) : null}
           <p>Run this on the machine of the daemon and open the link that it prints:</p>

@@ -51,7 +51,7 @@ export function SetUp({ project, onArrival }: { project: string; onArrival: () =
           <Button kind="main" onClick={() => void create()}>
             Create an API key
           </Button>
-          <span class="muted">or use the one of the first start</span>
+          <span class="muted">or use one of this project</span>
         </p>
       ) : (
         <p>Ask an admin for an API key.</p>
