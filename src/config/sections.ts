@@ -144,7 +144,10 @@ async function checkComponent(
 }
 
 function report({ option, severity, message, hint }: OptionFault, node: Node, diagnostics: Diagnostics): void {
-  const { origin } = nodeAt(node, option);
-  if (severity === 'error') diagnostics.error(origin, message, hint);
-  else diagnostics.warn(origin, message, hint);
+  const { origin, references } = nodeAt(node, option);
+  // A variable of the shell may be there for another program.
+  const source = references === undefined ? [] : [`The value comes from ${references}.`];
+  const hints = [...(hint === null ? [] : [hint]), ...source].join(' ') || null;
+  if (severity === 'error') diagnostics.error(origin, message, hints);
+  else diagnostics.warn(origin, message, hints);
 }

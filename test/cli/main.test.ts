@@ -96,6 +96,15 @@ t.test('validate names the file of a valid configuration', async (t) => {
   t.strictSame(await sluice(['-c', 'a.yaml', 'validate'], { 'a.yaml': SIDECAR }), valid);
 });
 
+t.test('a wrong URL of a variable names the variable', async (t) => {
+  const text = `extensions:\n  postgres: { url: "\${env:DATABASE_URL:-}" }\n`;
+  const folder = folderOf({ 'a.yaml': text });
+  const { code, err } = await call(['validate', '-c', 'a.yaml'], { folder, env: { DATABASE_URL: 'sqlite:///x.db' } });
+  t.equal(code, 1);
+  t.match(err, /does not begin with postgres.*hint: .*The value comes from \$\{DATABASE_URL\}\./su);
+  t.notMatch(err, 'x.db');
+});
+
 t.test('an invalid configuration exits with 1 and shows the place', async (t) => {
   const { code, out, err } = await sluice(['validate', '-c', 'a.yaml'], {
     'a.yaml': SIDECAR.replace('project:', 'projct:'),
