@@ -166,7 +166,7 @@ class ObjectsExporter implements Exporter {
     const facts = this.#facts.get(rows) ?? { project: '', times: null };
     const compressed = await compress(rows.chunks);
     // The store may have become unavailable since the rows were encoded.
-    if (this.#watch !== null) this.#refuseWhileAway();
+    if (this.#watch !== null) this.#refuseWhileUnavailable();
     const { objectId, firstByte, age } = await this.#shipper.store(facts.project, compressed);
     const part = { objectId, firstByte, bytes: compressed.length, codec: CODEC, signal, records, ...facts, inTables };
     const tuple = tupleOf(part);
