@@ -30,3 +30,12 @@ export function beginCollection(): void {
     setImmediate(collectGarbage);
   }
 }
+
+/**
+ * Whether the engine may collect in steps; if not, a collection that is due takes place at once. In a process that has
+ * grown and is idle for some seconds, the engine begins collections in steps by itself, which remove maps and code as
+ * `collectGarbage` does. This part of it (its memory reducer) has no switch that works after the start.
+ */
+export function allowSteps(allowed: boolean): void {
+  setFlagsFromString(allowed ? '--incremental-marking' : '--no-incremental-marking');
+}
