@@ -5,18 +5,25 @@
 import { FIRST_PROJECT, type Greeting } from '../daemon/daemon-host.ts';
 import { layOut, type Style } from './terminal.ts';
 
+/** A longer command is on a line of its own. */
+const MAX_COLUMN = 60;
 const ELSEWHERE = '\n  On other machines, the name of this machine takes the place of 127.0.0.1.';
 
 /** `again` gives the command line of another command on the same configuration. */
 export function describeGreeting(greeting: Greeting, again: (words: string) => string, style: Style): string {
   const { endpoint, grpc, key, psql } = greeting;
-  const places = [
+  const places: readonly (readonly [line: string, what: string])[] = [
     [again('demo'), 'send the telemetry of a small AI application'],
     [again('traces'), 'list stored traces; see also `trace ID` and `usage`'],
-    ...(psql === null ? [] : [[psql, 'query everything in SQL']]),
-    ...(key === null && greeting.keysExist ? [[again('key create'), 'create another API key']] : []),
-  ].map(([line = '', what = '']) => [style.cyan(line), style.dim(what)]);
-  const commands = layOut(places, '    ');
+    ...(psql === null ? [] : [[psql, 'query everything in SQL'] as const]),
+    ...(key === null && greeting.keysExist ? [[again('key create'), 'create another API key'] as const] : []),
+  ];
+  const commands = places.some(([line]) => line.length > MAX_COLUMN)
+    ? places.map(([line, what]) => `    ${style.dim(what)}\n      ${style.cyan(line)}`).join('\n')
+    : layOut(
+        places.map(([line, what]) => [style.cyan(line), style.dim(what)]),
+        '    ',
+      );
   const look = consoleLines(greeting, again, style);
   const elsewhere = greeting.listensEverywhere ? [ELSEWHERE] : [];
   if (key === null) {

@@ -51,3 +51,11 @@ t.test('a later start says how to create another key', async (t) => {
   t.match(show(GREETING), /sluice key create +create another API key/u);
   t.match(show({ ...GREETING, keysExist: false }), 'There is no active key yet: sluice key create');
 });
+
+t.test('a command with many options is on a line below what it does', async (t) => {
+  const again = (words: string): string => `sluice ${words} --set extensions.postgres.data_dir=./elsewhere`;
+  t.match(
+    describeGreeting(GREETING, again, makeStyle(false)),
+    `    create another API key\n      ${again('key create')}\n`,
+  );
+});

@@ -111,7 +111,7 @@ t.test('the next start shows no key, and the data and the key still exist', asyn
   t.notMatch(output.out, LINK);
   t.match(output.out, /console at http:\/\/127\.0\.0\.1:\d+, log in with/u);
   t.match(output.out, `OTLP/HTTP at ${url}\n                   OTLP/gRPC at http://127.0.0.1:${grpcPort}\n`);
-  t.match(output.out, /key create +create another API key\n/u);
+  t.match(output.out, / {4}create another API key\n {6}\S.* key create --set /u);
   t.equal(await sendSpan(key, 'second'), 200);
   t.strictSame(await namesOfTraces(), ['first', 'over gRPC', 'second']);
 });
