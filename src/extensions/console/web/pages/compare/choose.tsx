@@ -18,6 +18,10 @@ export function ChooseOther({ project, a }: { project: string; a: string | null 
   const first = useAnswer<TraceHeader>(a === null ? null : projectPath(project, 'traces', a));
   const [text, setText] = useState('');
   const id = text.trim().toLowerCase();
+  const isId = /^[0-9a-f]{32}$/u.test(id);
+  const compare = (): void => {
+    if (isId) setQuery({ a, b: id });
+  };
   if (a === null) {
     return (
       <p>
@@ -36,7 +40,7 @@ export function ChooseOther({ project, a }: { project: string; a: string | null 
             class="actions"
             onSubmit={(event) => {
               event.preventDefault();
-              setQuery({ a, b: id });
+              compare();
             }}
           >
             <input
@@ -47,7 +51,7 @@ export function ChooseOther({ project, a }: { project: string; a: string | null 
               spellcheck={false}
               onInput={(event) => setText(event.currentTarget.value)}
             />
-            <Button disabled={!/^[0-9a-f]{32}$/u.test(id)} onClick={() => setQuery({ a, b: id })}>
+            <Button disabled={!isId} onClick={compare}>
               Compare
             </Button>
           </form>
