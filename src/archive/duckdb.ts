@@ -49,9 +49,14 @@ export class Duck {
       // The cache takes a file that was replaced within a second for the former one.
       enable_external_file_cache: 'false',
     });
-    const connection = await instance.connect();
-    await connection.run("SET TimeZone = 'UTC'");
-    return new Duck(bindings, instance, connection, memoryBytes);
+    try {
+      const connection = await instance.connect();
+      await connection.run("SET TimeZone = 'UTC'");
+      return new Duck(bindings, instance, connection, memoryBytes);
+    } catch (error) {
+      instance.closeSync();
+      throw error;
+    }
   }
 
   async run(text: string): Promise<void> {

@@ -128,7 +128,8 @@ export async function withShortLock(
       await query(end);
       return;
     } catch (error) {
-      await query(undo);
+      // It fails too when the connection is lost.
+      await query(undo).catch(() => undefined);
       if (!isLockTimeout(error)) throw error;
       if (attempt > LOCK_TRIES) throw new UserError(`${what} could not be locked`, 'Run the command again later.');
       await query(`SELECT pg_sleep(${LOCK_PAUSE_S})`);

@@ -116,7 +116,8 @@ class SharedPort {
     if (this.#holders.size > 0) return;
     this.#forget();
     for (const connection of this.#waiting) connection.destroy();
-    void this.#opening?.then((port) => port.close());
+    // A port that does not open fails `listen`.
+    this.#opening?.then((port) => port.close()).catch(() => undefined);
   }
 
   #accept(connection: Socket): void {
