@@ -32,13 +32,21 @@ export function readSource(name: string, path: string, diagnostics: Diagnostics)
     bytes = readBounded(path);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    const hint = code === 'ENOENT' && name !== path ? `It was looked for at ${path}.` : null;
-    return refuse(FAULTS[code] ?? `cannot be read (${code || 'unknown fault'})`, hint);
+    return refuse(
+      FAULTS[code] ?? `cannot be read (${code || 'unknown fault'})`,
+      code === 'ENOENT' ? missing(name, path) : null,
+    );
   }
   if (typeof bytes === 'string') return refuse(bytes, bytes === IS_FOLDER ? 'Name a file in it.' : null);
   const text = decode(bytes);
   if (text === null) return refuse('is not UTF-8 text', 'is this really a YAML file?');
   return { name, text };
+}
+
+/** How to name a file that exists. */
+function missing(name: string, path: string): string | null {
+  if (name.includes(',')) return 'Several files are given as --config FIRST --config SECOND.';
+  return name === path ? null : `It was looked for at ${path}.`;
 }
 
 /**

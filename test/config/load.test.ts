@@ -194,7 +194,7 @@ t.test('missing files, directories and files that are too large are reported by 
   const folder = folderOf({});
   writeFileSync(join(folder, 'big.yaml'), '#'.repeat(MAX_FILE_BYTES + 1));
   const error = await loadConfig({
-    files: ['none.yaml', '.', 'big.yaml', 'none.yaml/x'],
+    files: ['none.yaml', '.', 'big.yaml', 'none.yaml/x', 'a.yaml,b.yaml'],
     definitions: SAMPLE_COMPONENTS,
     environment: {},
     workingDirectory: folder,
@@ -210,7 +210,9 @@ t.test('missing files, directories and files that are too large are reported by 
       `error: the configuration file big.yaml is larger than ${MAX_FILE_BYTES} bytes`,
       'error: the configuration file none.yaml/x does not exist',
       `        hint: It was looked for at ${join(folder, 'none.yaml/x')}.`,
-      '4 errors, 0 warnings',
+      'error: the configuration file a.yaml,b.yaml does not exist',
+      '        hint: Several files are given as --config FIRST --config SECOND.',
+      '5 errors, 0 warnings',
     ].join('\n'),
   );
 });

@@ -1,4 +1,5 @@
 /** The `file` exporter: each record is one line of JSON, on disk before the request is acknowledged. */
+import { statSync } from 'node:fs';
 import type { Host } from '../../component/component.ts';
 import { defineExporter, type Exporter, type Rows } from '../../component/exporter.ts';
 import { ProcessLock } from '../../component/process-lock.ts';
@@ -76,7 +77,9 @@ async function claimFile(path: string, host: Host): Promise<() => Promise<void>>
       ? new UserError(`another exporter of this daemon writes to ${path}`, 'Give each a file of its own.')
       : new UserError(`another daemon (${holder}) writes to ${path}`, 'Stop it first, or choose another path.');
   const unwritable = (): UserError =>
-    new UserError(`no permission to write ${path}.lock`, 'Choose a path in a folder that can be written.');
+    statSync(host.resolvePath(path), { throwIfNoEntry: false })?.isDirectory() === true
+      ? isDirectory(path)
+      : new UserError(`no permission to write ${path}.lock`, 'Choose a path in a folder that can be written.');
   const lock = await ProcessLock.acquire({
     path: `${host.resolvePath(path)}.lock`,
     host: host.process,
@@ -87,6 +90,9 @@ async function claimFile(path: string, host: Host): Promise<() => Promise<void>>
   return () => lock.release();
 }
 
+const isDirectory = (path: string): UserError =>
+  new UserError(`${path} is a directory`, 'exporters.file.path names the file itself.');
+
 function openError(error: NodeJS.ErrnoException, path: string): Error {
   if (error.code === 'EACCES' || error.code === 'EPERM')
     return new UserError(`no permission to write ${path}`, 'Choose another path, or change its owner.');
@@ -94,8 +100,7 @@ function openError(error: NodeJS.ErrnoException, path: string): Error {
     return new UserError(`${path} cannot be made: a part of the path is a file`, 'Choose another path.');
   }
   if (error.code === 'ENOENT') return new UserError(`the folder of ${path} cannot be made`, 'Choose another path.');
-  if (error.code === 'EISDIR')
-    return new UserError(`${path} is a directory`, 'exporters.file.path names the file itself.');
+  if (error.code === 'EISDIR') return isDirectory(path);
   if (error.code === 'ELOOP')
     return new UserError(
       `${path} is a symbolic link`,

@@ -95,3 +95,11 @@ t.test(
     t.equal(readFileSync(path, 'utf8').split('\n').length, 2);
   },
 );
+
+t.test(
+  'a directory is named as such, also where no lock can be written beside it',
+  { skip: process.platform !== 'linux' && 'needs a folder that root cannot write' },
+  async (t) => {
+    await t.rejects(startDaemon(t, { config: onFile('/sys/kernel') }), { message: '/sys/kernel is a directory' });
+  },
+);
