@@ -1,12 +1,12 @@
 /**
  * Content: prompts, answers, instructions, arguments and results of tools, retrieval queries and documents. A content
- * slot refers to its attributes, which are then written in that column only. A dropped attribute stays dropped in the
- * slot.
+ * slot refers to its attributes; those of the record are then written in that column only. A dropped attribute stays
+ * dropped in the slot.
  */
 import { headAt, kindOf, lengthAt, wordOfRow } from '../../pdata/attributes.ts';
 import * as layout from '../../pdata/layout.ts';
 import type { RecordView } from './record-view.ts';
-import { fieldNumber, type Rule } from './rules.ts';
+import { fieldNumber, PLACE_BITS, type Rule } from './rules.ts';
 import { isPlaceholder } from './slots.ts';
 
 /** In this order: an attribute that fits a tool or retrieval slot fills that slot, not the general input or output. */
@@ -54,7 +54,9 @@ function setRows(view: RecordView, slot: number, rule: Rule, row: number): boole
   }
   if (view.used.has(row) || !isContent(view, row)) return false;
   view.derived.setAttribute(slot, row);
-  move(view, row);
+  // Content of events stays in them: several may have it.
+  if ((rule.places & PLACE_BITS.span_event) === 0) move(view, row);
+  else view.used.add(row);
   return true;
 }
 
