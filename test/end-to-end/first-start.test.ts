@@ -119,7 +119,7 @@ t.test('the next start shows no key, and the data and the key still exist', asyn
 longTest('the demonstration needs no key on the same machine, and prints the command that shows it', async (t) => {
   const { code, out, err } = await sluice(['demo', ...SETTINGS], { folder });
   t.equal(code, 0, err);
-  const [, id = ''] = /sluice trace ([0-9a-f]{32})\n/u.exec(out) ?? [];
+  const [, id = ''] = / trace ([0-9a-f]{32}) --set /u.exec(out) ?? [];
   const shown = await sluice(['trace', id, ...SETTINGS], { folder });
   t.equal(shown.code, 0, shown.err);
   t.match(
@@ -152,7 +152,7 @@ longTest('after kill -9 it starts again with all acknowledged data', async (t) =
 
 longTest('after the last key was revoked, the start prints how to create another', async (t) => {
   const { child, output, ended } = await start();
-  t.match(output.out, /There is no active key yet: .* key create\n/u);
+  t.match(output.out, /There is no active key yet: .* key create --set /u);
   child.kill('SIGTERM');
   t.equal(await ended, 0);
 });
