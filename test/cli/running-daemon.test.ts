@@ -111,7 +111,7 @@ t.test('no command but run and migrate creates a database, and it names the runn
     ['usage'],
     ['project', 'list'],
     ['project', 'create', 'shop'],
-    ['project', 'set-plan', 'shop'],
+    ['project', 'set-plan', 'shop', '--plan', 'paid'],
     ['key', 'create'],
     ['key', 'list'],
     ['key', 'revoke', 'x'],
