@@ -53,10 +53,12 @@ export async function viewsAreCurrent(client: pg.Client, schema: string): Promis
   return found.length >= (await ownObjects()).length;
 }
 
-/** Versions before the comparison recorded none, which is older than any. */
+/** Versions before the comparison recorded none, which is older than any. A release is no older than its candidates. */
 function isNewer(version: string, than: string): boolean {
-  return version.localeCompare(than, 'en', { numeric: true }) > 0;
+  return releaseOf(version).localeCompare(releaseOf(than), 'en', { numeric: true }) > 0;
 }
+
+const releaseOf = (version: string): string => version.replace(/[-+].*$/su, '');
 
 /** Foreign objects with the names of our views. */
 export async function foreignObjects(client: pg.Client, schema: string): Promise<readonly string[]> {

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 import t from 'tap';
+import { versionOf } from '../../../src/component/version.ts';
 import { Database } from '../../../src/extensions/postgres/database.ts';
 import { migrate } from '../../../src/extensions/postgres/migrate.ts';
 import { readMigrations } from '../../../src/extensions/postgres/schema-state.ts';
@@ -151,6 +152,7 @@ t.test('an older version that starts again keeps the views of a newer one', asyn
     ['100.20.3', []],
     ['0.0.9', ['views']],
     ['', ['views']],
+    [`${versionOf()}-rc.1`, ['views']],
   ] as const) {
     await client.query("UPDATE sluice.migrations SET name = trim('views public 0 ' || $1) WHERE name LIKE 'views %'", [
       version,
