@@ -29,11 +29,11 @@ export type Address =
       readonly database: string;
     };
 
-/** A pid of another server may belong to another machine. */
 /** The address for a client of `pg`. */
 export const clientAddress = (address: Address): Address =>
   'connectionString' in address ? { connectionString: forClient(address.connectionString) } : address;
 
+/** A pid of another server may belong to another machine. */
 const isEmbedded = (address: Address): boolean => !('connectionString' in address);
 
 export interface ConnectionSettings {

@@ -12,7 +12,6 @@ import {
   type ReaderRow,
   type ReaderSettings,
 } from '../../component/capabilities/postgres-reader.ts';
-import { forClient } from '../../component/database-url.ts';
 import { cancelStatement } from './cancel-statement.ts';
 import { Database } from './database.ts';
 import { isPassing, refusePooling } from './first-contact.ts';
@@ -121,7 +120,7 @@ class Reader implements ReaderPool {
   async #refusePooling(): Promise<void> {
     const { url } = this.#settings;
     if (url === '') return;
-    this.#contact ??= refusePooling({ connectionString: forClient(url) });
+    this.#contact ??= refusePooling({ connectionString: url });
     try {
       await this.#contact;
     } catch (error) {

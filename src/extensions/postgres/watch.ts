@@ -62,7 +62,7 @@ export class DatabaseWatch {
   #unavailableSinceMs = 0;
   #check: Check | null = null;
   #timer: NodeJS.Timeout | null = null;
-  readonly #absentCallbacks = new Set<() => void>();
+  readonly #unavailableCallbacks = new Set<() => void>();
   #started = false;
   #stopped = false;
 
@@ -80,8 +80,8 @@ export class DatabaseWatch {
 
   /** Calls back each time `unavailable` becomes true. Returns the function that unsubscribes. */
   onUnavailable(callback: () => void): () => void {
-    this.#absentCallbacks.add(callback);
-    return () => void this.#absentCallbacks.delete(callback);
+    this.#unavailableCallbacks.add(callback);
+    return () => void this.#unavailableCallbacks.delete(callback);
   }
 
   get healthy(): boolean {
@@ -203,7 +203,7 @@ export class DatabaseWatch {
       { error: describeFailure(error), fix: remedyFor(error) },
       'the database accepts no writes: requests are answered 503 until it does',
     );
-    for (const callback of this.#absentCallbacks) callback();
+    for (const callback of this.#unavailableCallbacks) callback();
   }
 }
 

@@ -109,7 +109,7 @@ export class HttpRequests {
     await this.#export(exchange, pipeline);
   }
 
-  /** Only for the log. Most often an SDK appended its path to an endpoint that already had one. */
+  /** For the log and `sluice tap`. Most often an SDK appended its path to an endpoint that already had one. */
   #unknownRoute({ method }: IncomingMessage, path: string): RefusalDetails {
     if (this.#routes.has(path))
       return { cause: method === 'POST' ? `no pipeline receives ${path}` : `${path} takes POST only` };
