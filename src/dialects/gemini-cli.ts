@@ -38,11 +38,6 @@ export const GEMINI_CLI: Dialect = {
       only: ['gemini-cli'],
       attributes: ['metadata', 'reasoning', 'user_prompt', 'policy', 'tool_call', 'verdict_rationale'],
     },
-    // A prompt may be an argument of the command: `gemini -p "…"`, `codex exec "…"`.
-    {
-      only: ['gemini-cli', 'qwen-code', 'codex', 'claude-code', 'copilot'],
-      attributes: ['process.command_args', 'process.command_line'],
-    },
     // The answer of a subagent.
     { only: ['qwen-code'], attributes: ['result'] },
   ],

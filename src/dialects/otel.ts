@@ -179,6 +179,11 @@ export const OTEL: Dialect = {
     'tool.result',
     { events: ['gen_ai.client.inference.operation.details'] },
     { inEvents: ['content', 'message', 'tool_calls'] },
+    // A prompt may be an argument of the command of a coding agent: `gemini -p "…"`, `codex exec "…"`.
+    {
+      only: ['gemini-cli', 'qwen-code', 'codex', 'claude-code', 'copilot'],
+      attributes: ['process.command_args', 'process.command_line'],
+    },
   ],
   sources: [
     'open-telemetry/semantic-conventions-genai: model/gen-ai',
