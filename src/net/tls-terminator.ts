@@ -15,6 +15,8 @@ import type { TlsOptions } from './tls-options.ts';
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 /** Handshakes that have begun and wait for their clients. */
 const MOST_HANDSHAKES = 1000;
+/** A client that has ended its side and takes no byte of its answers for this time is disconnected. */
+const UNREAD_MS = 5000;
 
 export interface Protocol {
   /** The ALPN name of the protocol that the client must offer. */
@@ -101,6 +103,7 @@ export class TlsTerminator {
       this.#pacing.end(accepted);
       this.#secured.add(connection);
       connection.once('close', () => this.#secured.delete(connection));
+      connection.once('end', () => endUnread(connection, accepted));
       this.#protocol.secured(connection, accepted);
     });
     server.on('tlsClientError', (error, connection) => {
@@ -131,6 +134,19 @@ export class TlsTerminator {
       else this.#host.logger.error({ hint }, `${message}; the certificates in use stay`);
     }
   }
+}
+
+/**
+ * Cuts the connection of a client that has ended its side and takes nothing more. node:tls does not notice every client
+ * that is gone: when the session tickets after the handshake cannot be written, later writes wait without an error.
+ */
+function endUnread(connection: TLSSocket, accepted: Socket): void {
+  let before = accepted.bytesWritten;
+  const timer = setInterval(() => {
+    if (accepted.bytesWritten === before) connection.destroy();
+    before = accepted.bytesWritten;
+  }, UNREAD_MS).unref();
+  connection.once('close', () => clearInterval(timer));
 }
 
 /** The types of Node do not have this property. */

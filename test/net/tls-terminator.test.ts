@@ -28,21 +28,22 @@ interface Scene {
   readonly at: { readonly port: number; readonly host: string } | { readonly path: string };
 }
 
-/** An HTTP server behind TLS. It answers no request. */
-async function startScene(t: Test, path?: string): Promise<Scene> {
+/** A server behind TLS. The one of HTTP answers no request. */
+async function startScene(t: Test, path?: string, serve?: (connection: TLSSocket) => void): Promise<Scene> {
   const accepted: Socket[] = [];
   const secured: TLSSocket[] = [];
   const under: Socket[] = [];
   const logger = { debug: NOTHING, info: NOTHING, warn: NOTHING, error: NOTHING };
   const host = { resolvePath: (path: string) => path, logger, now: () => Date.now() } as unknown as Host;
   const server = createHttpServer(NOTHING);
+  const serveHttp = (connection: TLSSocket): unknown => server.emit('connection', connection);
   const protocol: Protocol = {
     name: 'http/1.1',
     failed: NOTHING,
     secured: (connection, raw) => {
       secured.push(connection);
       under.push(raw);
-      server.emit('connection', connection);
+      (serve ?? serveHttp)(connection);
     },
   };
   const [cert, key] = [join(TLS_FOLDER, 'server.pem'), join(TLS_FOLDER, 'server-key.pem')];
@@ -169,4 +170,36 @@ t.test('a client cannot begin a second handshake in a connection', async (t) => 
   await once(client, 'secureConnect');
   const [error] = await Promise.all([once(client, 'error'), client.renegotiate({}, NOTHING)]);
   t.match(String(error), /no renegotiation/);
+});
+
+t.test('a connection is closed whose client was gone before the end of the handshake', async (t) => {
+  const scene = await startScene(t, undefined, (connection) => {
+    // The session tickets are written before the answer, and the end of the client is read after it.
+    connection.pause();
+    setImmediate(() => {
+      connection.write('an answer');
+      connection.resume();
+    });
+  });
+  const stream = connect(scene.at);
+  stream.on('error', NOTHING);
+  const held: Buffer[] = [];
+  const write = (bytes: Buffer, _encoding: string, done: () => void): void => {
+    if (stream.bytesWritten === 0) stream.write(bytes);
+    else held.push(bytes);
+    done();
+  };
+  const between = new Duplex({ write, read: NOTHING });
+  stream.on('data', (bytes: Buffer) => between.push(bytes));
+  const client = connectTls({ socket: between, ca: pem('ca'), servername: 'localhost' });
+  client.on('error', NOTHING);
+  t.teardown(() => void client.destroy());
+  await once(client, 'secureConnect');
+  await new Promise((resolve) => client.write('a request', resolve));
+  // The server reads the last bytes when the reset is there too.
+  stream.write(Buffer.concat(held));
+  stream.resetAndDestroy();
+  await until(() => scene.secured.length > 0);
+  await until(() => scene.accepted[0]?.destroyed === true);
+  t.ok(scene.secured[0]?.destroyed);
 });
