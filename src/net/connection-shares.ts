@@ -1,9 +1,11 @@
 /**
  * Limits the connections of a server, and shares them among the addresses of the clients. At the limit, a connection of
  * an address with fewer connections replaces the oldest one of the address with the most, so that one client that fills
- * the server does not shut out others. Clients of one address, for example behind a proxy, share its connections.
+ * the server does not shut out others. Clients of one address, for example behind a proxy, share its connections. The
+ * addresses of an IPv6 network count as one.
  */
 import type { Socket } from 'node:net';
+import { networkOf } from './client-network.ts';
 
 export class ConnectionShares {
   readonly #limit: number;
@@ -17,8 +19,7 @@ export class ConnectionShares {
 
   /** False when there is no room; the connection is then cut. */
   add(connection: Socket): boolean {
-    // A closed connection and one of a Unix domain socket have no address.
-    const address = connection.remoteAddress ?? '';
+    const address = networkOf(connection.remoteAddress);
     if (this.#count >= this.#limit && !this.#makeRoom(this.#open.get(address)?.size ?? 0)) {
       connection.destroy();
       return false;

@@ -6,6 +6,7 @@
  */
 import type { Socket } from 'node:net';
 import { ClientHello } from './client-hello.ts';
+import { networkOf } from './client-network.ts';
 import { HandshakeTurns } from './handshake-turns.ts';
 
 /** Handshakes that begin in one iteration. */
@@ -52,8 +53,7 @@ export class HandshakePacing {
    */
   add(connection: Socket, begin: () => void): void {
     const hello = new ClientHello(connection);
-    // A closed connection has no address.
-    const address = connection.remoteAddress ?? '';
+    const address = networkOf(connection.remoteAddress);
     // The limit of the TLS server begins later. It does not notice the end of every connection while it reads nothing.
     this.#timers.set(connection, setTimeout(() => connection.destroy(), this.#limits.durationMs).unref());
     connection.once('close', () => {

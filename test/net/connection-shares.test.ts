@@ -56,3 +56,11 @@ t.test('with one connection each, none is replaced, and a closed one makes room'
   t.equal(openOf(connect('e')), 0);
   t.equal(openOf(clients), 2);
 });
+
+t.test('the addresses of an IPv6 network are one client', async (t) => {
+  const { connect } = sceneOf(8);
+  const filling = Array.from({ length: 8 }, (_, host) => connect(`2001:db8::${host + 1}`)).flat();
+  t.equal(openOf(connect('2001:db8::99')), 0);
+  t.equal(openOf(connect('2001:db8:0:1::1', 4)), 4);
+  t.equal(openOf(filling), 4);
+});

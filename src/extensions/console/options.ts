@@ -123,7 +123,7 @@ export const CONSOLE_SCHEMA = {
     max_connections: integerOption(
       [1, 65_535],
       512,
-      'Connections of clients that are open at once. A further one replaces one of the address with the most, or is refused.',
+      'Connections of clients that are open at once. A further one replaces one of the address (or IPv6 /64) with the most, or is refused.',
     ),
   },
 } as const;

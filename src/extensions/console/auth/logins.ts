@@ -1,6 +1,7 @@
 /** Opens and ends sessions, and makes links. */
 import type { Actor, People, SessionLifetime } from '../../../component/capabilities/people.ts';
 import type { ProjectAdministration } from '../../../component/capabilities/administration.ts';
+import { networkOf } from '../../../net/client-network.ts';
 import type { FailedLogins } from '../server/limits.ts';
 import type { LoginControl } from '../server/route.ts';
 import type { Arrival, Authentication } from './authentication.ts';
@@ -54,14 +55,15 @@ export class Logins {
 
   async #open(link: string, { headers, address }: Visit): ReturnType<LoginControl['open']> {
     const { people, cookie, authentication, failed } = this.#parts;
-    failed.check(address);
+    const client = networkOf(address);
+    failed.check(client);
     const hash = hashOfSecret(link);
     const secret = createSecret();
     const agent = headers['user-agent']?.slice(0, LONGEST_AGENT) ?? null;
     const newSession = { hash: secret.hash, address: address === '' ? null : address, agent };
     const session = hash === null ? null : await people.useLink(hash, newSession);
     if (session === null) {
-      failed.add(address);
+      failed.add(client);
       return null;
     }
     const { lifetime } = authentication;

@@ -1,4 +1,4 @@
-/** Limits on what one person or one address may do at once. */
+/** Limits on what one person or one client may do at once. */
 import { ReaderFailure } from '../../../component/capabilities/postgres-reader.ts';
 import { ConsoleError, type ConsoleErrorCode } from '../errors.ts';
 import { MINUTE_MS } from '../../../pdata/time-units.ts';
@@ -8,8 +8,8 @@ const QUERIES_AT_ONCE = 4;
 const WAITING_QUERIES = 16;
 const QUERY_WAIT_MS = 2000;
 const FAILURES_PER_MINUTE = 10;
-/** The most addresses. Beyond it the oldest ones are removed. */
-const MAX_ADDRESSES = 10_000;
+/** The most clients. Beyond it the oldest ones are removed. */
+const MAX_CLIENTS = 10_000;
 
 interface Turn {
   readonly begin: () => void;
@@ -79,7 +79,7 @@ export class QueryTurns {
   }
 }
 
-/** Failed logins by address within the last minute. */
+/** Failed logins by client within the last minute. */
 export class FailedLogins {
   readonly #now: () => number;
   readonly #times = new Map<string, number[]>();
@@ -88,23 +88,23 @@ export class FailedLogins {
     this.#now = now;
   }
 
-  /** Throws `too_many` when the address has failed too often. */
-  check(address: string): void {
-    if (this.#recent(address).length >= FAILURES_PER_MINUTE)
+  /** Throws `too_many` when the client has failed too often. */
+  check(client: string): void {
+    if (this.#recent(client).length >= FAILURES_PER_MINUTE)
       throw new ConsoleError('too_many', { message: 'There were too many failed logins.', hint: 'Wait a minute.' });
   }
 
-  add(address: string): void {
-    const times = [...this.#recent(address), this.#now()];
-    this.#times.delete(address);
-    this.#times.set(address, times);
+  add(client: string): void {
+    const times = [...this.#recent(client), this.#now()];
+    this.#times.delete(client);
+    this.#times.set(client, times);
     const [oldest] = this.#times.keys();
-    if (this.#times.size > MAX_ADDRESSES && oldest !== undefined) this.#times.delete(oldest);
+    if (this.#times.size > MAX_CLIENTS && oldest !== undefined) this.#times.delete(oldest);
   }
 
-  #recent(address: string): readonly number[] {
+  #recent(client: string): readonly number[] {
     const since = this.#now() - MINUTE_MS;
-    return (this.#times.get(address) ?? []).filter((time) => time > since);
+    return (this.#times.get(client) ?? []).filter((time) => time > since);
   }
 }
 
