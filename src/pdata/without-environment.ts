@@ -2,7 +2,7 @@
  * An OTLP request in protobuf without the resources of one environment. Everything else keeps its bytes. The
  * environment of a resource is found as the processor `environment` finds it.
  */
-import { LONGEST_ENVIRONMENT, normalizeEnvironment } from './environment.ts';
+import { environmentNamed } from './environment.ts';
 import { fieldsOf } from './protobuf-fields.ts';
 import type { Shortened } from './without-trace.ts';
 
@@ -58,7 +58,7 @@ function environmentOf(block: Buffer): string | null {
       if (text !== null) texts.set(key, text);
     }
   for (const name of NAMES) {
-    const text = normalizeEnvironment(texts.get(name) ?? '').slice(0, LONGEST_ENVIRONMENT);
+    const text = environmentNamed(texts.get(name) ?? '');
     if (text !== '') return text;
   }
   return null;

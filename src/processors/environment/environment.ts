@@ -6,7 +6,7 @@
 import { defineProcessor, type Processor } from '../../component/processor.ts';
 import { Rejection } from '../../errors.ts';
 import type { Batch } from '../../pdata/batch.ts';
-import { LONGEST_ENVIRONMENT, normalizeEnvironment } from '../../pdata/environment.ts';
+import { environmentNamed, LONGEST_ENVIRONMENT, normalizeEnvironment } from '../../pdata/environment.ts';
 import type { Steps } from '../../pdata/steps.ts';
 import { piecesOf } from '../../pdata/text.ts';
 import { KIND_TEXT, SYMBOL_ENVIRONMENT, SYMBOL_ENVIRONMENT_NAME } from '../../pdata/layout.ts';
@@ -58,11 +58,11 @@ function* environmentAt(batch: Batch, row: number): Steps<string> {
   let text = '';
   // An environment is cut, so the rest of a long text is not read.
   for (const piece of piecesOf(batch.tables.memory, offset, length, flags)) {
-    text = (text + piece).trimStart();
-    if (text.length > LONGEST_ENVIRONMENT) break;
+    text = (text.slice(0, LONGEST_ENVIRONMENT) + piece).trimStart();
+    if (text.trimEnd().length > LONGEST_ENVIRONMENT) break;
     yield;
   }
-  return normalizeEnvironment(text).slice(0, LONGEST_ENVIRONMENT);
+  return environmentNamed(text);
 }
 
 export const environment = defineProcessor<EnvironmentOptions>({

@@ -1,5 +1,6 @@
 // The order in which a request is checked, row by row of the error table, over a real socket.
 import t from 'tap';
+import { tracesProtobuf } from '../../../src/pdata/otlp-protobuf.ts';
 import { FREE_KEY, KEY, OTHER_KEY, STAGING_KEY, startDaemon } from '../../support/daemon.ts';
 import { gzip, send, statusMessage } from '../../support/otlp-client.ts';
 import {
@@ -11,6 +12,7 @@ import {
   newTraceId,
   START_NS,
 } from '../../support/payloads.ts';
+import { startPostgresDaemon } from '../../support/postgres-daemon.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const PROTOBUF_TYPE = { 'content-type': 'application/x-protobuf' };
@@ -231,6 +233,33 @@ t.test('environments are resolved, trimmed and lower-cased per resource block', 
     'one resource of another environment refuses the request',
   );
   t.equal((await daemon.rows()).length, 4, 'nothing of a refused request is stored');
+});
+
+t.test('a long environment is another one than its beginning', async (t) => {
+  const daemon = await startDaemon(t);
+  const statusOf = async (environment: string): Promise<number> => {
+    const body = JSON.stringify(aTraceRequest([aSpan()], { 'deployment.environment.name': environment }));
+    return (await send(daemon.url, { authorization: `Bearer ${STAGING_KEY}`, body })).status;
+  };
+  for (const spaces of [300, 1_200_000]) {
+    const blank = ' '.repeat(spaces);
+    t.equal(await statusOf(`${blank}staging${blank}`), 200, `${spaces} spaces around it`);
+    t.equal(await statusOf(`staging${blank}x`), 403, `${spaces} spaces in it`);
+    t.equal(await statusOf(`${blank}staging${blank}x`), 403, `${spaces} spaces before and in it`);
+  }
+});
+
+t.test('an environment with U+0000 is the same in both encodings, for a trace too', async (t) => {
+  for (const start of [startDaemon, startPostgresDaemon]) {
+    const daemon = await start(t);
+    const traceId = newTraceId();
+    for (const contentType of ['application/json', 'application/x-protobuf', 'application/x-protobuf']) {
+      const request = JSON.stringify(aTraceRequest([aSpan({ traceId })], { 'deployment.environment.name': 'a\0b' }));
+      const body = contentType === 'application/json' ? request : Buffer.from(tracesProtobuf(request));
+      const { status } = await send(daemon.url, { headers: { 'content-type': contentType }, body });
+      t.equal(status, 200, `${start.name}, ${contentType}`);
+    }
+  }
 });
 
 t.test('a trace has one environment, within a request and afterwards', async (t) => {

@@ -6,7 +6,7 @@ import type { AttributeCursor } from '../../../pdata/attributes.ts';
 import type { Tables } from '../../../pdata/tables.ts';
 import type { Batch } from '../../../pdata/batch.ts';
 import * as layout from '../../../pdata/layout.ts';
-import { normalizeEnvironment } from '../../../pdata/environment.ts';
+import { environmentNamed } from '../../../pdata/environment.ts';
 import type { Steps } from '../../../pdata/steps.ts';
 import { readText, readTextInSteps, type TextRef } from '../../../pdata/text.ts';
 import { TEXT_COLUMNS, type TextColumn, TextCursor } from '../../../pdata/text-columns.ts';
@@ -17,9 +17,6 @@ import { KeyRedaction, UNCLEANABLE } from './key-redaction.ts';
 import { EVERY_RULE, LONG_TEXT, type Redactor } from './redactor.ts';
 import { Candidates } from './candidates.ts';
 import type { Hints } from './hints.ts';
-
-/** The limit of the environment processor. */
-const MAX_ENVIRONMENT = 255;
 
 /** Rows and their owners handled in one step when there is nothing to redact. */
 const ROWS_STEP = 4096;
@@ -62,9 +59,9 @@ export class BatchRedaction {
       if (rows.symbol !== layout.SYMBOL_ENVIRONMENT_NAME && rows.symbol !== layout.SYMBOL_ENVIRONMENT) continue;
       if (rows.kind !== layout.KIND_TEXT || this.#candidates.at(rows.offset, rows.length) === 0) continue;
       const source = yield* readTextInSteps(this.#tables.memory, rows.offset, rows.length, rows.flags);
-      if (!normalizeEnvironment(source).startsWith(environment)) continue;
+      if (environmentNamed(source) !== environment) continue;
       const other = yield* this.#clean(source, EVERY_RULE);
-      if (other !== source) cleaned = other === null ? null : normalizeEnvironment(other).slice(0, MAX_ENVIRONMENT);
+      if (other !== source) cleaned = other === null ? null : environmentNamed(other);
     }
     if (cleaned === environment) return;
     const written = this.#tables.scratch(cleaned ?? UNCLEANABLE);
