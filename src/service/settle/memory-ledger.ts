@@ -10,6 +10,7 @@ import { type ClaimedTraces, countOf } from '../../pdata/claimed-traces.ts';
 import { OwnedTraces } from '../../pdata/owned-traces.ts';
 import { KEY_WORDS, RecentKeys } from '../../pdata/recent-keys.ts';
 import { finishWithPolls, type Steps } from '../../pdata/steps.ts';
+import { traceConflict } from '../../pdata/trace-conflict.ts';
 import { BlockingClaims } from './heavy.ts';
 
 /** How long an accepted body is remembered (spec: one hour). */
@@ -161,19 +162,10 @@ class Plan {
     return this.#spans.get(project) ?? 0;
   }
 
-  *conflict({ project, traces }: Claim): Steps<Rejection | null> {
+  conflict({ project, traces }: Claim): Steps<Rejection | null> {
     const { words } = traces;
-    for (let index = 0; index < traces.count; index++) {
-      if (index % STEP === STEP - 1) yield;
-      const place = traces.placeOf(index);
-      const owner = this.#claimed?.ownerOf(words, place) ?? this.#known.ownerOf(words, place);
-      if (owner === undefined) continue;
-      if (owner.project !== project.name) return new Rejection('trace_conflict');
-      const { environment } = traces.ownerOf(index);
-      if (owner.environment !== environment)
-        return new Rejection('environment_mismatch', { expected: owner.environment, received: environment });
-    }
-    return null;
+    const ownerAt = (place: number) => this.#claimed?.ownerOf(words, place) ?? this.#known.ownerOf(words, place);
+    return traceConflict(traces, project.name, ownerAt);
   }
 
   *add(claim: Claim, marker: Marker): Steps {

@@ -304,6 +304,28 @@ t.test('a trace of another project is 409, for spans and for logs', async (t) =>
   t.equal((await daemon.rows()).length, 1);
 });
 
+t.test('a trace of another project decides before one of another environment, in any order', async (t) => {
+  for (const start of [startDaemon, startPostgresDaemon]) {
+    const daemon = await start(t);
+    const body = (environment: string, ...traceIds: string[]): string =>
+      JSON.stringify(
+        aTraceRequest(
+          traceIds.map((traceId) => aSpan({ traceId })),
+          { 'deployment.environment.name': environment },
+        ),
+      );
+    for (const [foreign, own] of [
+      ['1'.repeat(32), '2'.repeat(32)],
+      ['4'.repeat(32), '3'.repeat(32)],
+    ] as const) {
+      const authorization = `Bearer ${OTHER_KEY}`;
+      t.equal((await send(daemon.url, { authorization, body: body('a', foreign) })).status, 200);
+      t.equal((await send(daemon.url, { body: body('a', own) })).status, 200);
+      t.equal((await send(daemon.url, { body: body('b', own, foreign) })).status, 409, start.name);
+    }
+  }
+});
+
 t.test('exemplars refer to traces without claiming them', async (t) => {
   const daemon = await startDaemon(t);
   const traceId = newTraceId();

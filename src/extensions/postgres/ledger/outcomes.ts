@@ -6,10 +6,8 @@ import { Rejection } from '../../../errors.ts';
 import { countOf } from '../../../pdata/claimed-traces.ts';
 import { OwnedTraces } from '../../../pdata/owned-traces.ts';
 import { finish, type Steps } from '../../../pdata/steps.ts';
+import { traceConflict } from '../../../pdata/trace-conflict.ts';
 import { nameOf, type Reading, type Usage } from './guards.ts';
-
-/** Traces compared in one step. */
-const STEP = 4096;
 
 /** The requests that can be settled together: no two with the same body, no two with different claims on one trace. */
 export function compatible(pending: readonly Claim[]): readonly Claim[] {
@@ -65,17 +63,8 @@ export function* conflicts(claims: readonly Claim[], against: OwnedTraces): Step
   return refused;
 }
 
-function* conflictOf({ project, traces }: Claim, against: OwnedTraces): Steps<Rejection | null> {
-  for (let index = 0; index < traces.count; index++) {
-    if (index % STEP === STEP - 1) yield;
-    const stored = against.ownerOf(traces.words, traces.placeOf(index));
-    if (stored === undefined) continue;
-    if (stored.project !== project.name) return new Rejection('trace_conflict');
-    const { environment } = traces.ownerOf(index);
-    if (stored.environment !== environment)
-      return new Rejection('environment_mismatch', { expected: stored.environment, received: environment });
-  }
-  return null;
+function conflictOf({ project, traces }: Claim, against: OwnedTraces): Steps<Rejection | null> {
+  return traceConflict(traces, project.name, (place) => against.ownerOf(traces.words, place));
 }
 
 /** One outcome for all claims. Projects with a quota get its state with it. */
