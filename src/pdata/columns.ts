@@ -197,7 +197,7 @@ export const LOG_COLUMNS = [
   ...OWNER_COLUMNS,
   column('time_unix_nano', 'nanos', 'text in JSON; null when not sent'),
   column('observed_time_unix_nano', 'nanos', 'text in JSON; null when not sent'),
-  column('severity_number', 'int4', '0 to 24'),
+  column('severity_number', 'int4', '1 to 24; null when not sent'),
   column('severity_text', 'text', 'as sent'),
   column('event_name', 'text', 'as sent'),
   column('body', 'json', 'any value'),
