@@ -1,6 +1,8 @@
 /**
  * The gzip format around the module's inflater: a compressed body is expanded to the place where it is indexed, without
- * a copy and without memory of the garbage collector. Accepts and refuses the same bodies as `gunzipSync`.
+ * a copy and without memory of the garbage collector. Accepts and refuses the same bodies as `gunzipSync`, except one
+ * kind: `gunzipSync` ignores all bytes behind a zero after a member. Here only zeros may follow, so that no byte of a
+ * body is dropped.
  */
 import { crc32 } from 'node:zlib';
 import { Rejection } from '../errors.ts';
@@ -53,11 +55,15 @@ export function* gunzip(wire: Wire, compressed: Uint8Array, limitBytes: number):
     yield* checkTrailer(bytes, at, end, expanded);
     at += TRAILER_BYTES;
     to += expanded.length;
-    // Another member may follow. Zeros after a member are padding, and everything behind them is ignored; any other
-    // byte must begin a member.
-    if (at >= end || bytes[at] === 0) return bytes.subarray(layout.INPUT_BASE, to);
+    // Another member may follow. Zeros to the end are padding; any other byte must begin a member.
+    if (at >= end || isPadding(bytes, at, end)) return bytes.subarray(layout.INPUT_BASE, to);
     if (members % MEMBERS_PER_STEP === 0) yield;
   }
+}
+
+/** Whether only zeros are left: the first byte is one, and each other byte equals the one before it. */
+function isPadding(bytes: Buffer, at: number, end: number): boolean {
+  return bytes[at] === 0 && bytes.compare(bytes, at + 1, end, at, end - 1) === 0;
 }
 
 function* expand(

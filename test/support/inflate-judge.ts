@@ -98,9 +98,16 @@ export function rawByZlib(stream: Buffer, limitBytes = LIMIT_BYTES): Expansion {
   }
 }
 
+/** zlib ignores everything behind a zero after a member. Here only zeros may follow: nothing of a body is dropped. */
 export function gzipByZlib(body: Buffer, limitBytes = LIMIT_BYTES): Expansion {
   try {
-    return { bytes: gunzipSync(body, { maxOutputLength: limitBytes }), used: body.length, refusal: '' };
+    // The types do not have `info`.
+    const { buffer, engine } = gunzipSync(body, { maxOutputLength: limitBytes, info: true } as object) as unknown as {
+      readonly buffer: Buffer;
+      readonly engine: { readonly bytesWritten: number };
+    };
+    if (body.subarray(engine.bytesWritten).some((byte) => byte !== 0)) return refused('bytes behind the padding');
+    return { bytes: buffer, used: body.length, refusal: '' };
   } catch (error) {
     return refused(String((error as NodeJS.ErrnoException).code));
   }
