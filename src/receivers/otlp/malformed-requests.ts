@@ -40,11 +40,11 @@ export class MalformedRequests {
     const pending = this.#pending.get(socket) ?? [];
     const whole = pending.filter(({ req }) => req.complete);
     const torn = pending.find(({ req }) => !req.complete);
-    if (whole.length > 0) this.#endAfter(whole, socket);
-    else if (torn?.headersSent === true) return;
-    // `readBody` refuses the body, now or when the request is admitted.
-    else if (torn !== undefined) this.#breakBody(torn.req, error);
-    else this.#answer(socket, rejectionOf(error) ?? statusOf(error));
+    // `readBody` refuses the body, now or when the request is admitted. The refusal closes the connection, after the
+    // answers before it.
+    if (torn?.headersSent === false) this.#breakBody(torn.req, error);
+    else if (whole.length > 0) this.#endAfter(whole, socket);
+    else if (torn === undefined) this.#answer(socket, rejectionOf(error) ?? statusOf(error));
   }
 
   /** Handles a CONNECT request. node:http has ended its use of the connection. */

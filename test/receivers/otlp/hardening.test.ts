@@ -112,6 +112,22 @@ t.test('a body with invalid chunks is refused in the encoding of the request', a
   t.equal(heard.match(/HTTP\/1\.1/g)?.length, 1);
 });
 
+t.test('an invalid body behind a valid request gets its answer too', async (t) => {
+  const daemon = await startDaemon(t);
+  const head = HEAD.replace('application/json', 'application/x-protobuf');
+  for (const [name, torn] of [
+    ['invalid chunks', `${head}Transfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\nnot a length\r\n\r\n`],
+    ['an early end', `${head}Content-Length: 10\r\n\r\nabcd`],
+  ] as const) {
+    const body = JSON.stringify(aTraceRequest([aSpan()]));
+    const whole = `${HEAD}Content-Length: ${body.length}\r\n\r\n${body}`;
+    const heard = await converse(daemon.port, (socket) => socket.end(whole + torn));
+    t.match(heard, /^HTTP\/1\.1 200 .*HTTP\/1\.1 400 .*Connection: close\r\n.*could not be read/s, name);
+    t.equal(heard.match(/HTTP\/1\.1/g)?.length, 2, name);
+  }
+  t.equal((await daemon.rows()).length, 2);
+});
+
 t.test('headers have a time limit', async (t) => {
   const daemon = await startDaemon(t, {
     config: FILE_CONFIG.replace('"127.0.0.1:0"', '"127.0.0.1:0", read_header_timeout: 200ms'),
