@@ -31,7 +31,7 @@ import { CODEC, compress } from './compress.ts';
 import { expireLedger, type LedgerPeriods, RETENTION_SCHEMA } from './expiry.ts';
 import { claimDay, removeOrphans } from './orphans.ts';
 import { claimPlace } from './owner.ts';
-import { tupleOf } from './part.ts';
+import { partTuple } from './part.ts';
 import { type RecordTimes, timesOf } from './record-times.ts';
 import { type Age, Shipper } from './shipper.ts';
 import { StoreWatch } from './watch.ts';
@@ -169,7 +169,7 @@ class ObjectsExporter implements Exporter {
     if (this.#watch !== null) this.#refuseWhileUnavailable();
     const { objectId, firstByte, age } = await this.#shipper.store(facts.project, compressed);
     const part = { objectId, firstByte, bytes: compressed.length, codec: CODEC, signal, records, ...facts, inTables };
-    const tuple = tupleOf(part);
+    const tuple = partTuple(part);
     const staged = { signal, count: records, bytes: tuple.length, chunks: [tuple], release: NOTHING };
     this.#ages.set(staged, age);
     return staged;
