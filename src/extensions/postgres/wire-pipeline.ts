@@ -10,7 +10,7 @@ const COPY_HEADER = Buffer.from('5047434f50590aff0d0a00' + '00000000' + '0000000
 const COPY_TRAILER = Buffer.from([0xff, 0xff]);
 const COPY_DATA = 0x64; // 'd'
 const COPY_DONE = Buffer.from([0x63, 0, 0, 0, 4]); // 'c'
-const FRAME_BYTES = 5;
+const COPY_DATA_HEAD_BYTES = 5;
 const BIND = 0x42; // 'B'
 /** Without the name of the statement: code, length, two terminators of names, and three counts. */
 const BIND_HEAD_BYTES = 13;
@@ -95,7 +95,7 @@ function sendStep(connection: Connection, { statement, values = [], fields, chun
   if (chunks === undefined) return;
   // The data is sent without waiting for the server's request: if the statement fails, the server discards it.
   for (const chunk of [COPY_HEADER, ...chunks, COPY_TRAILER]) {
-    connection.stream.write(frame(chunk.length));
+    connection.stream.write(copyDataHead(chunk.length));
     connection.stream.write(chunk);
   }
   connection.stream.write(COPY_DONE);
@@ -114,11 +114,12 @@ function bindFields({ stream }: Connection, name: string, { count, chunks }: Non
   for (const part of [head, ...chunks, BIND_TAIL]) stream.write(part);
 }
 
-function frame(length: number): Buffer {
-  const header = Buffer.allocUnsafe(FRAME_BYTES);
-  header[0] = COPY_DATA;
-  header.writeUInt32BE(length + 4, 1);
-  return header;
+/** What is sent before `length` bytes of CopyData. */
+export function copyDataHead(length: number): Buffer {
+  const head = Buffer.allocUnsafe(COPY_DATA_HEAD_BYTES);
+  head[0] = COPY_DATA;
+  head.writeUInt32BE(length + 4, 1);
+  return head;
 }
 
 interface Settlers {

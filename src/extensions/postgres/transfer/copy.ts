@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import type pg from 'pg';
 import { destroyConnection } from '../connection-end.ts';
+import { copyDataHead } from '../wire-pipeline.ts';
 
 /** A block is compressed and framed as a whole. Rows are not aligned to blocks. */
 export const BLOCK_BYTES = 1024 * 1024;
@@ -15,8 +16,6 @@ const FIRST_BLOCK_BYTES = 16 * 1024;
 const MAX_WAITING_BLOCKS = 4;
 /** A message of CopyData is sent in parts of this size: a whole block would wait in memory behind a slow server. */
 const MESSAGE_BYTES = 64 * 1024;
-const COPY_DATA = 0x64; // 'd'
-const FRAME_BYTES = 5;
 
 /** The part of pg's connection that is used here. */
 interface Connection {
@@ -184,10 +183,7 @@ class CopyInQuery extends CopyQuery {
   async #send({ stream }: Connection, block: Buffer): Promise<void> {
     for (let at = 0; at < block.length; at += MESSAGE_BYTES) {
       const part = block.subarray(at, at + MESSAGE_BYTES);
-      const head = Buffer.allocUnsafe(FRAME_BYTES);
-      head[0] = COPY_DATA;
-      head.writeUInt32BE(part.length + 4, 1);
-      stream.write(head);
+      stream.write(copyDataHead(part.length));
       if (stream.write(part)) continue;
       const { signal } = this.#failed;
       await once(stream, 'drain', { signal }).catch(() => undefined);
