@@ -4,11 +4,7 @@
  */
 import { isList, isObject, type Json, type JsonObject } from './exact-json.ts';
 import { type Field, MESSAGES, type MessageName, type Scalar } from './otlp-messages.ts';
-
-const VARINT = 0;
-const BITS_64 = 1;
-const LENGTH = 2;
-const BITS_32 = 5;
+import { BITS_32, BITS_64, LENGTH, VARINT } from './protobuf-fields.ts';
 
 /** By the JSON name of a field: its number and type. */
 type Table = ReadonlyMap<string, readonly [number: number, type: Field[1]]>;
@@ -30,22 +26,6 @@ export function tracesProtobuf(json: string): Uint8Array {
   const writer = new BackwardWriter();
   // OTLP/JSON has integers of 64 bits as strings, so no digit is lost.
   writeMessage(writer, JSON.parse(json) as JsonObject, 'TracesRequest');
-  return writer.bytes();
-}
-
-/** A field with a length, a text or a message: what stands before its bytes. */
-export function lengthHead(number: number, length: number): Uint8Array {
-  const writer = new BackwardWriter();
-  writer.varint(length);
-  writer.tag(number, LENGTH);
-  return writer.bytes();
-}
-
-/** A field with a number that is not negative. */
-export function numberField(number: number, value: number): Uint8Array {
-  const writer = new BackwardWriter();
-  writer.varint(value);
-  writer.tag(number, VARINT);
   return writer.bytes();
 }
 

@@ -1,8 +1,8 @@
-/** The fields of a message of protobuf, for code that reads or copies a message without its schema. */
-const VARINT = 0;
-const BITS_64 = 1;
-const LENGTH = 2;
-const BITS_32 = 5;
+/** The fields of a message of protobuf, for code that reads, copies or writes a message without its schema. */
+export const VARINT = 0;
+export const BITS_64 = 1;
+export const LENGTH = 2;
+export const BITS_32 = 5;
 const MOST_VARINT_BYTES = 10;
 
 export interface WireField {
@@ -56,9 +56,18 @@ function varint(value: number): Buffer {
   }
 }
 
-/** A field with a length, in pieces. */
+const tag = (number: number, type: number): Buffer => varint(number * 8 + type);
+
+/** A field with a length, a text or a message, in pieces. */
 export const lengthField = (number: number, content: Buffer): readonly Buffer[] => [
-  varint(number * 8 + LENGTH),
+  tag(number, LENGTH),
   varint(content.length),
   content,
 ];
+
+/** A field with an integer that is not negative. */
+export const numberField = (number: number, value: number): Buffer =>
+  Buffer.concat([tag(number, VARINT), varint(value)]);
+
+/** A field with the eight bytes of an integer or a double. */
+export const bits64Field = (number: number, bits: Buffer): Buffer => Buffer.concat([tag(number, BITS_64), bits]);

@@ -1,7 +1,8 @@
 /** What OTLP of a stored row adds to its attributes: the cost, and derived columns where no attribute may be seen. */
 import t from 'tap';
 import { otlpJson } from '../../src/pdata/otlp-json.ts';
-import { lengthHead, numberField, tracesProtobuf } from '../../src/pdata/otlp-protobuf.ts';
+import { tracesProtobuf } from '../../src/pdata/otlp-protobuf.ts';
+import { lengthField, numberField } from '../../src/pdata/protobuf-fields.ts';
 import type { StoredText } from '../../src/pdata/stored-text.ts';
 import { loadProtos } from '../support/protos.ts';
 
@@ -125,7 +126,7 @@ t.test('fields around it are read too, whatever their length', async (t) => {
   const type = loadProtos().root.lookupType('opentelemetry.proto.trace.v1.Span.Event');
   for (const length of [0, 1, 127, 128, 16_384, 300_000]) {
     const name = Buffer.alloc(length, 'x');
-    const event = type.decode(Buffer.concat([lengthHead(2, length), name, numberField(4, length)]));
+    const event = type.decode(Buffer.concat([...lengthField(2, name), numberField(4, length)]));
     t.match(event, { name: name.toString(), droppedAttributesCount: length });
   }
 });

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { Dice } from '../demo/dice.ts';
 import { type IdentifiedBody, identify, TRACE_ID_BYTES } from './identified-body.ts';
 import { modelCallAttributes, smallSpanAttributes } from './span-content.ts';
+import { bits64Field, lengthField, numberField } from '../../pdata/protobuf-fields.ts';
 import { MS_NS } from '../../pdata/time-units.ts';
 
 /** How many spans of each kind are model calls: one of so many; 0 for none. */
@@ -42,7 +43,7 @@ export function makeTraceRequest({ spans, kind, environment, nowMs }: RequestSha
       delimited(1, ids[Math.floor(index / SPANS_OF_A_TRACE)] as Buffer),
       delimited(2, Buffer.from(dice.id(SPAN_ID_BYTES), 'hex')),
       delimited(5, isCall ? 'chat gpt-5-mini' : 'GET /v1/items'),
-      number(6, CLIENT),
+      numberField(6, CLIENT),
       fixed64(7, start),
       fixed64(8, end),
       ...attributes(9, isCall ? modelCallAttributes(dice) : smallSpanAttributes(dice)),
@@ -61,38 +62,24 @@ function attributes(field: number, record: Readonly<Record<string, Scalar>>): re
 
 function any(value: Scalar): Buffer {
   if (typeof value === 'string') return delimited(1, value);
-  if (typeof value === 'boolean') return number(2, Number(value));
-  if (typeof value === 'number') return Number.isInteger(value) ? number(3, value) : double(4, value);
+  if (typeof value === 'boolean') return numberField(2, Number(value));
+  if (typeof value === 'number') return Number.isInteger(value) ? numberField(3, value) : double(4, value);
   return delimited(5, ...value.map((each) => delimited(1, any(each))));
 }
 
-/** The wire types of protobuf. */
-const [VARINT, FIXED64, DELIMITED] = [0, 1, 2];
-
 function delimited(field: number, ...content: readonly (Buffer | string)[]): Buffer {
-  const bytes = Buffer.concat(content.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
-  return Buffer.concat([tag(field, DELIMITED), varint(bytes.length), bytes]);
+  const parts = content.map((part) => (typeof part === 'string' ? Buffer.from(part) : part));
+  return Buffer.concat(lengthField(field, Buffer.concat(parts)));
 }
 
-const number = (field: number, value: number): Buffer => Buffer.concat([tag(field, VARINT), varint(value)]);
-
 function fixed64(field: number, value: bigint): Buffer {
-  const bytes = Buffer.alloc(8);
-  bytes.writeBigUInt64LE(value);
-  return Buffer.concat([tag(field, FIXED64), bytes]);
+  const bits = Buffer.alloc(8);
+  bits.writeBigUInt64LE(value);
+  return bits64Field(field, bits);
 }
 
 function double(field: number, value: number): Buffer {
-  const bytes = Buffer.alloc(8);
-  bytes.writeDoubleLE(value);
-  return Buffer.concat([tag(field, FIXED64), bytes]);
-}
-
-const tag = (field: number, wireType: number): Buffer => varint(field * 8 + wireType);
-
-function varint(value: number): Buffer {
-  const bytes: number[] = [];
-  let rest = value;
-  for (; rest > 0x7f; rest = Math.floor(rest / 0x80)) bytes.push((rest % 0x80) + 0x80);
-  return Buffer.from([...bytes, rest]);
+  const bits = Buffer.alloc(8);
+  bits.writeDoubleLE(value);
+  return bits64Field(field, bits);
 }

@@ -1,6 +1,6 @@
 /** One trace for clients of Tempo, as protobuf or OTLP/JSON. */
 import { membersOf, OTLP_JSON, SPANS_PROTOBUF } from '../api/otlp-conversions.ts';
-import { lengthHead, numberField } from '../../../pdata/otlp-protobuf.ts';
+import { lengthField, numberField } from '../../../pdata/protobuf-fields.ts';
 import { TRACE_ID_DIGITS } from '../../../pdata/record-ids.ts';
 import { idOf } from '../api/question.ts';
 import { spansOfTrace } from '../api/stored-rows.ts';
@@ -24,10 +24,9 @@ export const showTraceV2 = tempoRoute('/v2/traces/{trace}', async (context): Pro
     const partial = isWhole ? '' : `,"status":"PARTIAL","message":${JSON.stringify(CUT)}`;
     return jsonText(`{"trace":{"resourceSpans":[${parts.join(',')}]}${partial}}`);
   }
-  const bytes = Buffer.concat(parts as readonly Uint8Array[]);
-  const reason = Buffer.from(CUT);
-  const partial = isWhole ? [] : [numberField(STATUS, PARTIAL), lengthHead(MESSAGE, reason.length), reason];
-  return protobuf(Buffer.concat([lengthHead(TRACE, bytes.length), bytes, ...partial]));
+  const trace = Buffer.concat(parts as readonly Uint8Array[]);
+  const partial = isWhole ? [] : [numberField(STATUS, PARTIAL), ...lengthField(MESSAGE, Buffer.from(CUT))];
+  return protobuf(Buffer.concat([...lengthField(TRACE, trace), ...partial]));
 });
 
 export const showTraceV1 = tempoRoute('/traces/{trace}', async (context): Promise<Reply> => {
