@@ -77,6 +77,7 @@ export type Category = NonNullable<(typeof CATEGORIES)[number]>;
 
 export const SPAN_KINDS = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'] as const;
 export const SPAN_STATUSES = ['unset', 'ok', 'error'] as const;
+export const STATUS_ERROR = SPAN_STATUSES.indexOf('error');
 export const METRIC_TYPES = [null, 'gauge', 'sum', 'histogram', 'exponential_histogram', 'summary'] as const;
 export const TEMPORALITIES = [null, 'delta', 'cumulative'] as const;
 export const USAGE_SCOPES = [null, 'own', 'rollup'] as const;

@@ -12,7 +12,7 @@ import type {
 import { OPERATIONS } from '../../dialects/categories.ts';
 import { BODY, FIELDS } from '../../dialects/dialect.ts';
 import type { Batch } from '../../pdata/batch.ts';
-import { SPAN_STATUSES } from '../../pdata/columns.ts';
+import { STATUS_ERROR } from '../../pdata/columns.ts';
 import * as layout from '../../pdata/layout.ts';
 import { DialectEvidence } from './dialect-evidence.ts';
 import { columnOf, columnOfField, fieldsOfColumn, isCount } from './filled-columns.ts';
@@ -303,5 +303,3 @@ export class DerivingNormalizer extends RecordNormalizer {
     return '(another attribute)';
   }
 }
-
-const STATUS_ERROR = SPAN_STATUSES.indexOf('error');

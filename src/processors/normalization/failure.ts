@@ -1,5 +1,5 @@
 /** Whether a step failed, and its kind of error. */
-import { SPAN_STATUSES } from '../../pdata/columns.ts';
+import { STATUS_ERROR } from '../../pdata/columns.ts';
 import { DERIVED_IS_ERROR, KIND_INT, SLOT_ERROR_TYPE } from '../../pdata/layout.ts';
 import type { RecordView } from './record-view.ts';
 import { fieldNumber } from './rules.ts';
@@ -7,7 +7,6 @@ import { setNameRow } from './slots.ts';
 
 const ERROR_TYPE = fieldNumber('error_type');
 const FAILED = fieldNumber('failed');
-const STATUS_ERROR = SPAN_STATUSES.indexOf('error');
 const IS_FALSE = 1;
 const IS_TRUE = 2;
 const FAILURE_WORDS: ReadonlySet<string> = new Set(['error', 'failed', 'failure']);

@@ -12,7 +12,7 @@ import {
   dispositionOf,
   wordOfRow,
 } from '../../pdata/attributes.ts';
-import { SPAN_STATUSES } from '../../pdata/columns.ts';
+import { STATUS_ERROR } from '../../pdata/columns.ts';
 import { KIND_INT, SLOT_RESPONSE_MODEL, TEXT_JSON_ESCAPED, DISPOSITION_DROP } from '../../pdata/layout.ts';
 import type { TextRef } from '../../pdata/text.ts';
 import { LONGEST_PLACEHOLDER } from './lookup-tables.ts';
@@ -128,7 +128,6 @@ function meansSlot(view: RecordView, slot: number, name: string): boolean {
   const answered = DATED.test(name) && !HOSTED.test(name) && batch.records.goto(record).status !== STATUS_ERROR;
   return answered === (slot === SLOT_RESPONSE_MODEL);
 }
-const STATUS_ERROR = SPAN_STATUSES.indexOf('error');
 
 /** The string a rule takes out of an attribute; null when there is none. */
 export function nameOf(view: RecordView, rule: Rule, row: number): string | null {
