@@ -1,5 +1,6 @@
 /** `sluice size`: what a rate and a retention need. It connects to nothing. */
 import { parseByteSize } from '../config/units.ts';
+import { DAY_S } from '../pdata/time-units.ts';
 import type { Command } from './command.ts';
 import { flagOption, textOption, UsageError, type Values } from './options.ts';
 import { type Load, RATIOS, type Setup, setupsFor } from './sizing.ts';
@@ -12,7 +13,6 @@ import { describeTable, describeText } from './view/table.ts';
 const MOST_EMBEDDED_BYTES = 2 ** 40;
 /** Cores that one PostgreSQL server can use before other limits than the processor apply. */
 const MOST_DATABASE_CORES = 32;
-const DAY_S = 86_400;
 
 export const command: Command = {
   description:

@@ -2,6 +2,7 @@
  * What a rate and a retention cost, from measured ratios. The ratios are in one table, which docs/sizing.md shows with
  * their sources; a test holds both equal.
  */
+import { DAY_S } from '../pdata/time-units.ts';
 
 export interface Ratio {
   readonly value: number;
@@ -61,7 +62,6 @@ export const RATIOS = {
 const GIB = 2 ** 30;
 const MIB = 2 ** 20;
 const GB = 1e9;
-const DAY_S = 86_400;
 const MONTH_DAYS = 30;
 const CORE_MEMORY_GIB = 4;
 const PUTS_PRICED = 1000;

@@ -1,4 +1,4 @@
-/** Numbers in few characters for people, as the command line and the console show them: durations, counts, sizes. */
+/** Numbers in few characters, as the command line and the console show them: durations, ages, counts, sizes, costs. */
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from './time-units.ts';
 
 const THOUSANDS = [
@@ -27,6 +27,19 @@ export function shortDuration(ms: number): string {
   if (ms < DAY_MS) return `${Math.floor(ms / HOUR_MS)}h${two(Math.floor((ms % HOUR_MS) / MINUTE_MS))}m`;
   return `${Math.floor(ms / DAY_MS)}d${two(Math.floor((ms % DAY_MS) / HOUR_MS))}h`;
 }
+
+/** An age in its largest unit; "now" when the clock of the sender is ahead. */
+export function shortAge(ms: number, gap = '', minute = 'm'): string {
+  if (ms < SECOND_MS) return 'now';
+  if (ms < MINUTE_MS) return `${Math.floor(ms / SECOND_MS)}${gap}s`;
+  if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)}${gap}${minute}`;
+  if (ms < 2 * DAY_MS) return `${Math.floor(ms / HOUR_MS)}${gap}h`;
+  return `${Math.floor(ms / DAY_MS)}${gap}d`;
+}
+
+/** A cost below a cent: three significant digits, of at most eight decimals. */
+export const smallCost = (dollars: number): string =>
+  `$${trimZeros(dollars.toFixed(Math.min(8, 3 - Math.ceil(Math.log10(dollars)))))}`;
 
 /** 950, 1.2k, 15k, 3.4M. */
 export const shortCount = (count: number): string => inUnits(count, THOUSANDS) ?? String(count);

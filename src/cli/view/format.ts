@@ -1,8 +1,7 @@
 /** Formats numbers for people: durations, counts, money. Programs get the exact values with --json. */
-import { shortBytes, shortCount, shortDuration, trimZeros } from '../../pdata/short-numbers.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, NS_PER_MS, SECOND_MS } from '../../pdata/time-units.ts';
+import { shortAge, shortBytes, shortCount, shortDuration, smallCost } from '../../pdata/short-numbers.ts';
+import { NS_PER_MS } from '../../pdata/time-units.ts';
 
-const SMALL_DIGITS = 3;
 const SHORT_ID_DIGITS = 12;
 /** The text for an unknown value; never a zero. */
 export const UNKNOWN = '-';
@@ -11,14 +10,7 @@ export const UNKNOWN = '-';
 export const formatTook = (ns: string | null): string =>
   ns === null ? UNKNOWN : shortDuration(Number(ns) / NS_PER_MS);
 
-/** An age in its largest unit; "now" when the clock of the sender is ahead. */
-export function formatAge(ms: number): string {
-  if (ms < SECOND_MS) return 'now';
-  if (ms < MINUTE_MS) return `${Math.floor(ms / SECOND_MS)}s`;
-  if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)}m`;
-  if (ms < 2 * DAY_MS) return `${Math.floor(ms / HOUR_MS)}h`;
-  return `${Math.floor(ms / DAY_MS)}d`;
-}
+export const formatAge = (ms: number): string => shortAge(ms);
 
 export const formatCount = (exact: number | bigint | null): string =>
   exact === null ? UNKNOWN : shortCount(Number(exact));
@@ -32,8 +24,7 @@ export function formatCost(cost: string | null): string {
   if (value === 0) return '$0';
   if (value >= 100) return `$${value.toFixed(2)}`;
   if (value >= 0.01) return `$${value.toFixed(4)}`;
-  const zeros = Math.floor(-Math.log10(value));
-  return `$${trimZeros(value.toFixed(Math.min(8, zeros + SMALL_DIGITS)))}`;
+  return smallCost(value);
 }
 
 /** The first digits of an id of a trace. Commands accept them instead of the id. */

@@ -2,11 +2,11 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
+import { DAY_S } from '../../../../pdata/time-units.ts';
 import { theme, zone } from '../state/settings.ts';
 import { dateTime } from '../text/time.ts';
 
 const HEIGHT = 220;
-const DAY_S = 86_400;
 const CHARACTER_PX = 7;
 
 export interface ChartSeries {

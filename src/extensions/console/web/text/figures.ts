@@ -1,9 +1,15 @@
 /** Numbers for people, in the form of the command line: durations, counts, money. */
 import type { Count } from '../../../../pdata/exact-json.ts';
-import { shortBytes, shortCount, shortDuration, trimZeros } from '../../../../pdata/short-numbers.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, NS_PER_MS, SECOND_MS } from '../../../../pdata/time-units.ts';
+import {
+  shortAge,
+  shortBytes,
+  shortCount,
+  shortDuration,
+  smallCost,
+  trimZeros,
+} from '../../../../pdata/short-numbers.ts';
+import { NS_PER_MS } from '../../../../pdata/time-units.ts';
 
-const SMALL_DIGITS = 3;
 /** The text for an unknown value; never a zero. */
 export const UNKNOWN = '–';
 
@@ -16,14 +22,7 @@ export function took(ns: Known<string | number>): string {
 
 export const tookMs = (ms: Known<number>): string => (ms === null || ms === undefined ? UNKNOWN : shortDuration(ms));
 
-/** An age in its largest unit; "now" when the clock of the sender is ahead. */
-export function age(ms: number): string {
-  if (ms < SECOND_MS) return 'now';
-  if (ms < MINUTE_MS) return `${Math.floor(ms / SECOND_MS)} s`;
-  if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)} min`;
-  if (ms < 2 * DAY_MS) return `${Math.floor(ms / HOUR_MS)} h`;
-  return `${Math.floor(ms / DAY_MS)} d`;
-}
+export const age = (ms: number): string => shortAge(ms, ' ', 'min');
 
 /** 950, 1.2k, 15k, 3.4M. Beside it, `exactly` has all digits. */
 export const count = (exact: Known<Count>): string =>
@@ -44,8 +43,7 @@ export function cost(exact: Known<string | number>): string {
   if (value === 0) return '$0';
   if (value >= 1) return `$${grouped2.format(value)}`;
   if (value >= 0.01) return `$${trimZeros(value.toFixed(4))}`;
-  const zeros = Math.floor(-Math.log10(value));
-  return `$${trimZeros(value.toFixed(Math.min(8, zeros + SMALL_DIGITS)))}`;
+  return smallCost(value);
 }
 
 /** All stored digits. */

@@ -1,6 +1,7 @@
 /** The settings of a project: keys, read tokens, environments, quota, retention, prices. */
 import type { JSX } from 'preact';
 import type { ProjectShape, RetentionShape } from '../../../api/management-shapes.ts';
+import { DAY_S } from '../../../../../pdata/time-units.ts';
 import { projectPath } from '../../data/api.ts';
 import { useAnswer } from '../../data/resource.ts';
 import { Name, Pair, Part } from '../../parts/basics.tsx';
@@ -83,6 +84,5 @@ function Kept({ retention }: { retention: RetentionShape | null }): JSX.Element 
   );
 }
 
-const DAY_SECONDS = 86_400;
 const period = (seconds: number): string =>
-  seconds % DAY_SECONDS === 0 ? plural(seconds / DAY_SECONDS, 'day') : plural(Math.round(seconds / 3600), 'hour');
+  seconds % DAY_S === 0 ? plural(seconds / DAY_S, 'day') : plural(Math.round(seconds / 3600), 'hour');
