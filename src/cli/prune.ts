@@ -1,7 +1,7 @@
 /** `sluice prune`: removes a trace, a period, an environment or a project now, without waiting for the retention. */
 import { isLockTimeout } from '../component/lock-wait.ts';
 import { parseMoment } from '../component/moment.ts';
-import { createInterface } from 'node:readline/promises';
+import { createInterface } from 'node:readline';
 import type { Config } from '../config/config.ts';
 import { parseDuration } from '../config/units.ts';
 import { UserError } from '../errors.ts';
@@ -62,8 +62,7 @@ export const command: Command = {
     const work = choose(call);
     return withDatabase(call, 'write', async (database, opened) => {
       const { rows } = await database.query(HAS_PARTS, [call.values.text('project') ?? null]);
-      await work(database, opened);
-      if (call.values.flag('dry-run')) return;
+      if (!(await work(database, opened))) return;
       await eraseArchived(call, database, opened);
       if (rows[0]?.['found'] === true) call.terminal.say(sayObjects(call.values.text('before') !== undefined));
     });
@@ -76,8 +75,8 @@ const sayObjects = (isPeriod: boolean): string =>
     ? 'Objects keep what they contain, and `sluice compact` publishes it.'
     : 'Objects keep what they contain until they are removed; `sluice compact` does not publish it.';
 
-/** Everything is checked before the database is opened. */
-function choose(call: Call): (database: Database, opened: Opened) => Promise<void> {
+/** Everything is checked before the database is opened. The result says whether anything was to be removed. */
+function choose(call: Call): (database: Database, opened: Opened) => Promise<boolean> {
   const { values } = call;
   const [trace, project] = [values.text('trace'), values.text('project') ?? null];
   const selection = { project, environment: environmentOf(values), beforeMs: beforeOf(values, Date.now()) };
@@ -123,7 +122,7 @@ interface TraceChoice {
   readonly traceId: string;
 }
 
-async function pruneTrace(call: Call, database: Database, { project, traceId }: TraceChoice): Promise<void> {
+async function pruneTrace(call: Call, database: Database, { project, traceId }: TraceChoice): Promise<boolean> {
   // The records of a large trace take longer than a query of the pool may.
   const { rows } = await database.session(REMOVAL_LIMITS, (query) =>
     query(
@@ -142,15 +141,16 @@ async function pruneTrace(call: Call, database: Database, { project, traceId }: 
     logs: Number(found['logs']),
     metricPoints: 0,
   })}`;
-  if (!(await confirmed(call, what, 'yes'))) return;
+  if (!(await confirmed(call, what, 'yes'))) return false;
   const removed = await new Administration(database).deleteTrace(owner, traceId);
   if (removed === null) throw new UserError(`there is no trace ${traceId}`, 'It was removed meanwhile.');
   call.terminal.print(`Removed ${describe({ ...removed, metricPoints: 0 })}.`);
   sayUnsent(call, removed.outboxEntries);
+  return true;
 }
 
 /** A trace of which PostgreSQL has nothing any more. */
-async function pruneArchivedTrace(call: Call, database: Database, { project, traceId }: TraceChoice): Promise<void> {
+async function pruneArchivedTrace(call: Call, database: Database, { project, traceId }: TraceChoice): Promise<boolean> {
   const query = database.query.bind(database);
   const { rows } = await query(
     `SELECT EXISTS (SELECT FROM sluice.lake_jobs WHERE state <> 'published' OR $1::text IS NULL OR $1 = ANY (projects))
@@ -159,7 +159,8 @@ async function pruneArchivedTrace(call: Call, database: Database, { project, tra
     [project, traceId],
   );
   if (rows[0]?.['found'] !== true) throw new UserError(`there is no trace ${traceId}`, 'See `sluice traces`.');
-  if (!(await confirmed(call, `the trace ${traceId} from the archive; PostgreSQL has nothing of it`, 'yes'))) return;
+  if (!(await confirmed(call, `the trace ${traceId} from the archive; PostgreSQL has nothing of it`, 'yes')))
+    return false;
   await writeAudit(query, COMMAND_LINE, {
     action: 'trace.delete',
     project,
@@ -168,6 +169,7 @@ async function pruneArchivedTrace(call: Call, database: Database, { project, tra
   });
   await requestErasure(query, { project, traceId });
   sayUnsent(call, await database.session(REMOVAL_LIMITS, (each) => removeUnsent(each, { project, traceId })));
+  return true;
 }
 
 /** The environments of resources that name none. */
@@ -180,10 +182,10 @@ interface RecordChoice extends Selection {
   readonly config: Config;
 }
 
-async function pruneRecords(call: Call, database: Database, { config, ...selection }: RecordChoice): Promise<void> {
+async function pruneRecords(call: Call, database: Database, { config, ...selection }: RecordChoice): Promise<boolean> {
   if (selection.project !== null) await requireProject(database, config, selection.project);
   const counted = await database.session(REMOVAL_LIMITS, (query) => countRecords(query, selection));
-  if (!(await confirmed(call, `${nameOf(selection)}: ${describe(counted)}`, 'yes'))) return;
+  if (!(await confirmed(call, `${nameOf(selection)}: ${describe(counted)}`, 'yes'))) return false;
   const { project, environment, beforeMs } = selection;
   const before = beforeMs === null ? null : new Date(beforeMs).toISOString();
   // Before the batches, which an interruption may end.
@@ -204,6 +206,7 @@ async function pruneRecords(call: Call, database: Database, { config, ...selecti
     const choice = { environment, isDefault: defaultsOf(config).includes(environment) };
     sayUnsent(call, await database.session(REMOVAL_LIMITS, (query) => removeUnsentOf(query, project, choice)));
   } else await sayKept(call, database, project);
+  return true;
 }
 
 /** A period is removed from the tables alone. */
@@ -225,15 +228,16 @@ interface OneProject {
   readonly project: string;
 }
 
-async function pruneProject(call: Call, { database, config, project }: OneProject): Promise<void> {
+async function pruneProject(call: Call, { database, config, project }: OneProject): Promise<boolean> {
   await requireProject(database, config, project);
   const selection = { project, environment: null, beforeMs: null };
   const counted = await database.session(REMOVAL_LIMITS, (query) => countRecords(query, selection));
   const what = `the project ${project}, with its keys, settings, prices, counters and outbox: ${describe(counted)}`;
-  if (!(await confirmed(call, what, project))) return;
+  if (!(await confirmed(call, what, project))) return false;
   const removed = await removeProject(database, { project, revocationMs: REVOCATION_MS, report: reporter(call) });
   call.terminal.print(`Removed the project ${project}: ${describe(removed)}.`);
   call.terminal.say('A key of the configuration (processors.auth.keys) keeps its project until it is removed there.');
+  return true;
 }
 
 /** Returns the number of dropped partitions. */
@@ -268,12 +272,26 @@ async function confirmed({ values, terminal, process }: Call, what: string, word
   if (isTrial) return false;
   if (values.flag('yes')) return true;
   if (process.stdin.isTTY !== true) throw new UserError('nothing was removed: this needs a confirmation', 'Add --yes.');
-  const dialogue = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await dialogue.question(`Type ${word} to remove it: `);
-  dialogue.close();
-  if (answer.trim() === word) return true;
+  if ((await answerTo(`Type ${word} to remove it: `, process)) === word) return true;
   terminal.say('Nothing was removed.');
   return false;
+}
+
+/** Empty after Ctrl-C, Ctrl-D and at the end of the input. */
+function answerTo(question: string, { stdin, stderr }: NodeJS.Process): Promise<string> {
+  const dialogue = createInterface({ input: stdin, output: stderr });
+  return new Promise((resolve) => {
+    const end = (): void => {
+      stderr.write('\n');
+      resolve('');
+    };
+    dialogue.once('close', end);
+    dialogue.question(question, (answer) => {
+      dialogue.off('close', end);
+      dialogue.close();
+      resolve(answer.trim());
+    });
+  });
 }
 
 function reporter({ terminal }: Call): (records: number) => void {

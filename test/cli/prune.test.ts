@@ -96,6 +96,23 @@ t.test('nothing is removed without a confirmation, or with --dry-run', async (t)
   t.same(await counts('demo'), before);
 });
 
+t.test(
+  'an answer that is not the word removes nothing, and neither do Ctrl-C, Ctrl-D and the end of the input',
+  async (t) => {
+    const before = await counts('demo');
+    await daemon.query(
+      `INSERT INTO sluice.parts (object_id, first_byte, bytes, codec, signal, project, records)
+     VALUES (decode('${'0'.repeat(30)}01', 'hex'), 0, 1, 'zstd', 'spans', 'demo', 1)`,
+    );
+    for (const input of [['no'], ['\u0003'], ['\u0004'], []]) {
+      const asked = await call(['prune', '--trace', old, '-c', 'a.yaml'], { folder, columns: 200, input });
+      t.match(asked, { code: 0, out: '', err: /Nothing was removed\.\n$/u }, JSON.stringify(input));
+    }
+    await daemon.query('DELETE FROM sluice.parts');
+    t.same(await counts('demo'), before);
+  },
+);
+
 t.test('counting the records of a trace has no limit of some seconds, except for a lock', async (t) => {
   const holder = new pg.Client({ connectionString: daemon.databaseUrl });
   await holder.connect();

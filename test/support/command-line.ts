@@ -19,7 +19,7 @@ export interface Dependencies {
   readonly env?: Readonly<Record<string, string>>;
   /** Columns of the terminal; left out: no terminal. */
   readonly columns?: number;
-  /** Lines of standard input. */
+  /** Lines of standard input, which is a terminal too when there are columns. */
   readonly input?: readonly string[];
 }
 
@@ -33,7 +33,7 @@ export async function sluice(
     argv: { value: [process.execPath, '/usr/bin/sluice', ...args] },
     env: { value: { NO_COLOR: '1', ...env } },
     cwd: { value: () => folder },
-    stdin: { value: Readable.from(input.map((line) => `${line}\n`)) },
+    stdin: { value: Object.assign(Readable.from(input.map((line) => `${line}\n`)), { isTTY: columns !== undefined }) },
     stdout: { value: stdout },
     stderr: { value: stderr },
     exit: { value: () => undefined },
