@@ -1,6 +1,7 @@
 /** A command answers without the files of the lake that are lost or damaged, names each of them, and fails. */
-import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { mkdir, rename } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { linesOfLake, makeScene, TABLES } from '../support/archive-scene.ts';
@@ -171,4 +172,23 @@ longTest('what PostgreSQL still has of a file that was given up is archived agai
   await giveUp(last);
   await scene.run();
   t.equal((await linesOfLake(scene, 'spans')).length, before);
+});
+
+t.test('a user that may not create temporary tables gets the reason, and no folder is left', async (t) => {
+  const role = `reader_${process.pid}`;
+  const { pathname } = new URL(scene.url);
+  await scene.query(
+    `CREATE ROLE ${role} LOGIN PASSWORD 'x'; REVOKE TEMPORARY ON DATABASE ${pathname.slice(1)} FROM PUBLIC;
+     GRANT USAGE ON SCHEMA sluice TO ${role}; GRANT SELECT ON ALL TABLES IN SCHEMA sluice TO ${role}`,
+  );
+  t.teardown(() => scene.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`));
+  const url = Object.assign(new URL(scene.url), { username: role, password: 'x' });
+  writeFileSync(join(scene.folder, 'role.yaml'), postgresConfig({ databaseUrl: String(url) }));
+  const folders = (): readonly string[] =>
+    readdirSync(tmpdir()).filter((name) => name.startsWith(`sluice-archive-${process.pid}-`));
+  const before = folders();
+  const { code, err } = await sluice('trace', idOf('agent'), '--lake', scene.lake, '-c', 'role.yaml');
+  t.equal(code, 1);
+  t.match(err, /lacks a right: .*temporary/u);
+  t.same(folders(), before);
 });

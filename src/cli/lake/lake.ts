@@ -298,18 +298,19 @@ export class Lake {
     if (place === null) return this.#refuse(files, 'no run has recorded where they are', 'Name it with --lake DIR.');
     const store = openPlace(call, place);
     const folder = await makeWorkFolder(call.process);
-    let duck: Duck;
+    let duck: Duck | null = null;
     try {
-      duck = await Duck.open({ memoryBytes: MEMORY_BYTES, folder, environment: this.#context.call.process.env });
+      duck = await Duck.open({ memoryBytes: MEMORY_BYTES, folder, environment: call.process.env });
+      const leaveOut = (file: LeftOut): void => this.#leaveOutFile(store, file);
+      const rows = await ArchivedRows.open({ session, store, duck, folder, columns, leaveOut }, await readViews());
+      return { rows, duck, store, folder };
     } catch (error) {
+      duck?.close();
       await rm(folder, { recursive: true, force: true });
       await store.close();
       if (!(error instanceof MissingPackage)) throw error;
       return this.#refuse(files, error.message, error.hint ?? '');
     }
-    const leaveOut = (file: LeftOut): void => this.#leaveOutFile(store, file);
-    const rows = await ArchivedRows.open({ session, store, duck, folder, columns, leaveOut }, await readViews());
-    return { rows, duck, store, folder };
   }
 
   /** `files`: that were wanted; none when objects were. */
