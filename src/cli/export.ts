@@ -102,7 +102,8 @@ async function inSnapshot<Result>(reader: Reader, work: () => Promise<Result>): 
   try {
     return await work();
   } finally {
-    await reader.query('ROLLBACK');
+    // It fails too when the connection is lost.
+    await reader.query('ROLLBACK').catch(() => undefined);
   }
 }
 

@@ -5,11 +5,13 @@ import { existsSync, lstatSync, readFileSync, rmSync, statSync, symlinkSync, wri
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import pg from 'pg';
 import t from 'tap';
 import { openStream } from '../../src/cli/export/output.ts';
 import { folderOf } from '../support/config-files.ts';
 import { type Outcome, sluice as call } from '../support/command-line.ts';
 import { OTHER_KEY, startDaemon } from '../support/daemon.ts';
+import { eventually } from '../support/eventually.ts';
 import { send } from '../support/otlp-client.ts';
 import { aSpan, aTraceRequest } from '../support/payloads.ts';
 import { createDatabase } from '../support/postgres.ts';
@@ -25,10 +27,8 @@ const configOf = (databaseUrl: string): string =>
     processors: 'auth, environment, normalization, pricing',
     exporters: 'postgres, file',
   }).replace('  normalization: {}', '  normalization: {}\n  pricing: {}');
-const [config, otherConfig] = [
-  configOf((await createDatabase(t, SERVED)).url),
-  configOf((await createDatabase(t, SERVED)).url),
-];
+const database = await createDatabase(t, SERVED);
+const [config, otherConfig] = [configOf(database.url), configOf((await createDatabase(t, SERVED)).url)];
 const daemon = await startDaemon(t, { config });
 const other = await startDaemon(t, { config: otherConfig });
 const folder = folderOf({ 'a.yaml': config, 'b.yaml': otherConfig });
@@ -397,6 +397,25 @@ t.test('a slow reader of standard output adds no listeners', async (t) => {
   slow.destroy(new Error('the reader is gone'));
   await output.write('more');
   t.ok(output.isClosed);
+});
+
+t.test('a lost connection is reported with its reason', async (t) => {
+  const [holder, client] = [1, 2].map(() => new pg.Client({ connectionString: database.url })) as [
+    pg.Client,
+    pg.Client,
+  ];
+  for (const each of [holder, client]) await each.connect();
+  t.teardown(() => Promise.all([holder.end(), client.end()]));
+  await holder.query('BEGIN; LOCK TABLE sluice.spans IN ACCESS EXCLUSIVE MODE');
+  const exported = sluice('export');
+  await eventually('the export waits', async () => {
+    const { rowCount } = await client.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%sluice.spans%'`,
+    );
+    return rowCount === 1;
+  });
+  t.match(await exported, { code: 1, out: '', err: /due to administrator command/u });
 });
 
 t.test('on a terminal the projects are counted, also those without rows', async (t) => {
