@@ -11,7 +11,7 @@ import { readSchemaState, UNFINISHED_MOVE } from '../extensions/postgres/schema-
 import { move, undoMove } from '../extensions/postgres/transfer/move.ts';
 import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
-import { explainOpening, migrate, placeOf, withDatabase } from './database.ts';
+import { migrate, placeOf, withDatabase } from './database.ts';
 import { flagOption, textOption, UsageError } from './options.ts';
 import { formatCount } from './view/format.ts';
 import { progressLines } from './view/progress.ts';
@@ -89,8 +89,6 @@ async function moveTo(call: Call, { source, to, options }: Moving): Promise<void
     await migrate(call, address, options);
     if (kept > 0) call.terminal.say(`Tables and partitions that an earlier attempt had copied: ${kept}`);
     call.terminal.print(`Moved ${formatCount(rows)} rows. ${nextStep(call, to)}`);
-  } catch (error) {
-    throw explainOpening(error);
   } finally {
     await target.close();
     await embedded?.stop();
