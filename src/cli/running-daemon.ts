@@ -78,7 +78,9 @@ function describeDaemon({ pid, folder, configuration, database }: Status): strin
   return clean(`pid ${pid} in ${folder} with ${files.join(' and ')}${stored}`);
 }
 
+/** For an error of the connection. Others are returned unchanged. */
 export function explain(error: NodeJS.ErrnoException, path: string): Error {
+  if (error.code === undefined) return error;
   if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED')
     return new UserError(`no daemon answers at ${path}`, 'Start one with this configuration, in this folder.');
   if (error.code === 'EACCES')

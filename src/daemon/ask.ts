@@ -9,23 +9,24 @@ const PATIENCE_MS = 5_000;
 /** A reload waits for components that start, and for the last requests of the old configuration. */
 const RELOAD_PATIENCE_MS = 120_000;
 
-/** Rejects with the error of the connection. */
+/** Rejects with the error of the connection, or a `UserError`. */
 export async function askDaemon(socket: string, word: ControlWord): Promise<unknown> {
   const text = await new Promise<string>((answered, failed) => {
     const connection = connect(socket, () => connection.write(`${word}\n`));
     let answer = '';
     const patience = word === 'reload' ? RELOAD_PATIENCE_MS : PATIENCE_MS;
-    connection.setTimeout(patience, () => connection.destroy(new Error('no answer in time')));
+    connection.setTimeout(patience, () => connection.destroy(new UserError('the daemon does not answer in time')));
     connection.setEncoding('utf8').on('data', (text: string) => (answer += text));
     connection.once('end', () => answered(answer));
     connection.once('error', failed);
   });
+  if (!text.endsWith('\n')) throw new UserError('the daemon has ended without an answer');
   return JSON.parse(text);
 }
 
 /**
  * Opens a tap and passes on its lines, of which the first says that it is open. Resolves when the daemon ends it;
- * rejects with the error of the connection.
+ * rejects with the error of the connection, or a `UserError`.
  */
 export async function askTap(socket: string, question: TapQuestion, received: (line: string) => void): Promise<void> {
   const connection = connect(socket, () => connection.write(`tap ${JSON.stringify(question)}\n`));

@@ -1,5 +1,6 @@
 // Commands that need the running daemon, with the shipped configuration and in other folders.
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { isLong, longTest } from '../support/long.ts';
@@ -55,6 +56,20 @@ t.test('status and reload find the daemon of the folder without any option', { s
   const json = await sluice(['reload', '--json'], { folder });
   t.equal(json.code, 1);
   t.match(JSON.parse(json.out), { loaded: false, problems: [/unknown option "projct"/u] });
+});
+
+t.test('a daemon of an earlier version and one that ends are told apart', { skip }, async (t) => {
+  const folder = folderOf({
+    'sluice.yaml': SIDECAR.replace('telemetry: {', 'telemetry: { status: { socket: s.sock },'),
+  });
+  let answer = '{}\n';
+  const server = createServer((connection) => void connection.on('error', () => undefined).end(answer));
+  t.teardown(() => server.close());
+  await new Promise<void>((listening) => server.listen(join(folder, 's.sock'), listening));
+  const tapped = await sluice(['tap'], { folder });
+  t.match(tapped, { code: 1, err: /^error: the daemon is of a version that cannot be tapped\n/u });
+  answer = '';
+  t.match(await sluice(['status'], { folder }), { code: 1, err: /^error: the daemon has ended without an answer\n/u });
 });
 
 t.test('a second start names the daemon that has the port', { skip }, async (t) => {
