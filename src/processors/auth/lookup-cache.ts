@@ -4,8 +4,8 @@
  * names that were never found have a small concurrency limit, so guessed keys neither delay the lookups of real keys
  * nor evict them from the cache.
  */
-import { FairSlots } from '../../component/fair-slots.ts';
 import type { Counter } from '../../component/meter.ts';
+import { Slots } from '../../component/slots.ts';
 import { Rejection } from '../../errors.ts';
 
 /** The most found answers; then the oldest are evicted. */
@@ -18,7 +18,6 @@ const MISSING_LIFE_MS = 1000;
 const UNKNOWN_SLOTS = 2;
 /** Lookups that may wait for it; further ones are refused with `overloaded`. */
 const UNKNOWN_WAITING = 1000;
-const UNKNOWN = 'unknown';
 
 export interface LookupLimits {
   readonly lifeMs: number;
@@ -48,8 +47,8 @@ export class LookupCache<T> {
   readonly #found = new Map<string, Entry<T>>();
   readonly #missing = new Map<string, Entry<T>>();
   readonly #pending = new Map<string, Promise<T | null>>();
-  readonly #unknown = new FairSlots({
-    slots: UNKNOWN_SLOTS,
+  readonly #unknown = new Slots({
+    atOnce: UNKNOWN_SLOTS,
     mostWaiting: UNKNOWN_WAITING,
     what: 'the lookup of an unknown key',
   });
@@ -118,7 +117,7 @@ export class LookupCache<T> {
       return { found: await this.#ask(name), sinceMs };
     };
     const isKnown = !fromClients || this.#found.has(name);
-    return withTimeout(isKnown ? ask() : this.#unknown.run(UNKNOWN, ask), timeoutMs, () => {
+    return withTimeout(isKnown ? ask() : this.#unknown.run(ask), timeoutMs, () => {
       // No query was made, so the key may be valid: the client can send again.
       if (state === 'waits') {
         state = 'given up';
