@@ -111,12 +111,8 @@ export function parseWords(input: readonly string[], options: Options): Parsed {
       given.set(name, ['']);
       continue;
     }
-    // An empty item would be a file or an option without a name.
-    if (
-      value === undefined ||
-      (value === '' && option.type === 'list') ||
-      (!inlineValue && isLongOption(value, options))
-    )
+    // An empty value is most often a variable of the shell that is not set.
+    if (value === undefined || value === '' || (!inlineValue && isLongOption(value, options)))
       throw new UsageError(`--${name} needs a value`, `as --${name} ${option.value ?? 'VALUE'}`);
     if (option.type === 'text' && given.has(name)) throw new UsageError(`--${name} is given twice`);
     given.set(name, [...(given.get(name) ?? []), value]);

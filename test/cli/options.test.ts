@@ -48,6 +48,7 @@ t.test('an invalid argument is a usage error with a hint', async (t) => {
   refuse(['--json=1'], { message: '--json takes no value' });
   refuse(['--config'], { message: '--config needs a value', hint: 'as --config FILE' });
   refuse(['--config='], { message: '--config needs a value', hint: 'as --config FILE' });
+  refuse(['--by', ''], { message: '--by needs a value', hint: 'as --by WORD' });
   refuse(['--by', '--json'], { message: '--by needs a value', hint: 'as --by WORD' });
   refuse(['--by', '--config=x'], { message: '--by needs a value', hint: 'as --by WORD' });
   refuse(['--by', 'a', '--by', 'b'], { message: '--by is given twice' });
