@@ -60,19 +60,19 @@ export const command: Command = {
     return withReader(call, async (reader) => {
       const path = values.text('output');
       const output = path === undefined ? openStream(call.process.stdout) : await openFile(path);
-      let complete = false;
+      let rows: number | null = null;
       try {
         const job = { call, what, as, period, output };
         await withLake(call, reader, { columns: 'all' }, async (lake) => {
           if (lake !== null) await loadArchived(lake, job);
           const write = () => writeAll({ ...job, reader: lake?.reader ?? reader });
-          const rows = await (lake === null ? inSnapshot(reader, write) : write());
-          // The file has what could be read.
-          complete = true;
-          if (path !== undefined) call.terminal.say(`${rows} ${what} in ${path}, ${formatBytes(output.bytes)}`);
+          rows = await (lake === null ? inSnapshot(reader, write) : write());
         });
       } finally {
-        await output.close(complete);
+        // Also without what the lake could not read.
+        await output.close(rows !== null);
+        if (rows !== null && path !== undefined)
+          call.terminal.say(`${rows} ${what} in ${path}, ${formatBytes(output.bytes)}`);
       }
     });
   },

@@ -1,12 +1,12 @@
 // Export of everything that is stored: exact lines, spreadsheets without formulas, and OTLP that is stored again alike.
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, lstatSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { openStream } from '../../src/cli/export/output.ts';
 import { folderOf } from '../support/config-files.ts';
 import { type Outcome, sluice as call } from '../support/command-line.ts';
@@ -399,14 +399,33 @@ t.test('a slow reader of standard output adds no listeners', async (t) => {
   t.ok(output.isClosed);
 });
 
-t.test('a lost connection is reported with its reason', async (t) => {
-  const [holder, client] = [1, 2].map(() => new pg.Client({ connectionString: database.url })) as [
-    pg.Client,
-    pg.Client,
-  ];
-  for (const each of [holder, client]) await each.connect();
-  t.teardown(() => Promise.all([holder.end(), client.end()]));
+/** A session that holds a lock, so that an export waits before its first row. */
+async function lockSpans(t: Test): Promise<pg.Client> {
+  const holder = new pg.Client({ connectionString: database.url });
+  await holder.connect();
+  t.teardown(() => holder.end());
   await holder.query('BEGIN; LOCK TABLE sluice.spans IN ACCESS EXCLUSIVE MODE');
+  return holder;
+}
+
+t.test('a file that cannot get its name is no export', async (t) => {
+  const holder = await lockSpans(t);
+  const path = join(folder, 'late.csv');
+  const exported = sluice('export', '--as', 'csv', '--output', path);
+  await eventually('the file is open', () => existsSync(`${path}.partial`));
+  mkdirSync(path);
+  await holder.query('ROLLBACK');
+  const { code, err } = await exported;
+  t.equal(code, 1);
+  t.match(err, /^error: cannot write /u);
+  t.notOk(existsSync(`${path}.partial`));
+});
+
+t.test('a lost connection is reported with its reason', async (t) => {
+  await lockSpans(t);
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  t.teardown(() => client.end());
   const exported = sluice('export');
   await eventually('the export waits', async () => {
     const { rowCount } = await client.query(
