@@ -186,27 +186,28 @@ const hintConfig = (command: string, file: string): string =>
 const hintHelp = ({ name }: CommandEntry): string => `see sluice ${name} --help`;
 
 function report(error: unknown, host: NodeJS.Process, terminal: Terminal): ExitCode {
-  const style = makeStyle(wantsColour(host, host.stderr));
+  const red = makeStyle(wantsColour(host, host.stderr)).red('error');
   if (error instanceof ConfigError) {
     terminal.say(error.message);
     return 1;
   }
-  if (error instanceof UserError || error instanceof UsageError) {
-    terminal.say(`${style.red('error')}: ${error.message}${error.hint === null ? '' : `\n  hint: ${error.hint}`}`);
-    return error instanceof UsageError ? 2 : 1;
-  }
-  if (error instanceof StoreError) {
-    terminal.say(`${style.red('error')}: ${error.message}`);
-    return 1;
-  }
-  if (isOutOfFiles(error)) {
-    terminal.say(`${style.red('error')}: too many files are open\n  hint: ${RAISE_OPEN_FILES}`);
-    return 1;
+  const known = asUserError(error);
+  if (known !== null) {
+    terminal.say(`${red}: ${known.message}${known.hint === null ? '' : `\n  hint: ${known.hint}`}`);
+    return known instanceof UsageError ? 2 : 1;
   }
   const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  terminal.say(`${style.red('error')}: this is a fault of Sluice itself\n${trace}`);
+  terminal.say(`${red}: this is a fault of Sluice itself\n${trace}`);
   return 1;
 }
 
-const isOutOfFiles = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && (error.code === 'EMFILE' || error.code === 'ENFILE');
+/** Null: a fault of Sluice itself. */
+function asUserError(error: unknown): UserError | UsageError | null {
+  if (error instanceof UserError || error instanceof UsageError) return error;
+  if (error instanceof StoreError) return new UserError(error.message);
+  const { code, syscall } = Object(error) as NodeJS.ErrnoException;
+  if (code === 'EMFILE' || code === 'ENFILE') return new UserError('too many files are open', RAISE_OPEN_FILES);
+  if (syscall === 'uv_cwd')
+    return new UserError('the working directory was removed', 'Change to another one, or to the new one of this name.');
+  return null;
+}

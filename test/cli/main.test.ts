@@ -1,6 +1,8 @@
 /** The command line from outside: output, exit code, and signals to a real process. */
+import { spawnSync } from 'node:child_process';
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { sluice as call } from '../support/command-line.ts';
 import { folderOf } from '../support/config-files.ts';
@@ -32,6 +34,20 @@ async function execute(args: readonly string[], files: Readonly<Record<string, s
   const { ended, output } = startExecutable(args, folderOf(files), { SLUICE_KEY: KEY });
   return { code: await ended, ...output };
 }
+
+t.test(
+  'a working directory that was removed is no fault of Sluice',
+  { skip: process.platform === 'win32' },
+  async (t) => {
+    const bin = fileURLToPath(new URL('../../../bin/sluice.js', import.meta.url));
+    const line = 'cd "$1" && rmdir "$1" && exec "$2" "$3" validate';
+    const { status, stderr } = spawnSync('sh', ['-c', line, 'sh', folderOf({}), process.execPath, bin], {
+      encoding: 'utf8',
+    });
+    t.equal(status, 1);
+    t.match(stderr, /^error: the working directory was removed\n {2}hint: /u);
+  },
+);
 
 t.test('a process prints what the command prints, and ends with its exit code', async (t) => {
   const broken = { 'a.yaml': SIDECAR.replace('project:', 'projct:') };
