@@ -58,7 +58,7 @@ async function openSource(
   call: Call,
 ): Promise<{ readonly chunks: AsyncIterable<Buffer>; readonly fileBytes: number | null }> {
   const word = onlyWord(call, 'FILE');
-  if (word === STREAM) return { chunks: call.process.stdin, fileBytes: null };
+  if (word === STREAM) return { chunks: chunksOf(call.process.stdin, 'standard input'), fileBytes: null };
   const path = resolve(call.process.cwd(), word);
   try {
     const handle = await open(path);
@@ -68,12 +68,25 @@ async function openSource(
     await handle.close();
     // The reader says what else it may be.
     if (bytesRead === end.length && !end.equals(END_SIGNATURE)) await refuseRest(path);
-    return { chunks: createReadStream(path, { highWaterMark: BLOCK_BYTES }), fileBytes: size };
+    return { chunks: chunksOf(createReadStream(path, { highWaterMark: BLOCK_BYTES }), word), fileBytes: size };
   } catch (error) {
-    if (error instanceof UserError || !(error instanceof Error)) throw error;
-    throw new UserError(`${word} cannot be read: ${fileFault(error)}`);
+    throw unreadable(word, error);
   }
 }
+
+/** A disk can fail in the middle of the file. */
+async function* chunksOf(stream: AsyncIterable<Buffer>, word: string): AsyncGenerator<Buffer> {
+  try {
+    yield* stream;
+  } catch (error) {
+    throw unreadable(word, error);
+  }
+}
+
+const unreadable = (word: string, error: unknown): unknown =>
+  error instanceof UserError || !(error instanceof Error)
+    ? error
+    : new UserError(`${word} cannot be read: ${fileFault(error)}`);
 
 /** Another kind of file has its own message. */
 async function refuseRest(path: string): Promise<never> {

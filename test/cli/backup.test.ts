@@ -4,10 +4,12 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, lstatSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import pg from 'pg';
 import t from 'tap';
 import { waitFor } from '../../src/extensions/postgres/embedded/wait.ts';
 import { createSchemaAt } from '../../src/extensions/postgres/migrate.ts';
+import { BackupReader } from '../../src/extensions/postgres/transfer/backup-file.ts';
 import { readMigrations } from '../../src/extensions/postgres/schema-state.ts';
 import { longTest } from '../support/long.ts';
 import { folderOf } from '../support/config-files.ts';
@@ -90,6 +92,11 @@ t.test('a pipe, a device or a link is not replaced', async (t) => {
 t.test('a target with rows is refused and not changed', async (t) => {
   t.match(await sluice('restore', 'a.backup', '-c', 'source.yaml'), { code: 1, err: /the target is not empty/u });
   t.match(await sluice('migrate', '-c', 'source.yaml'), { out: 'The schema is current.\n' });
+});
+
+t.test('a failure of the disk is no fault of the file', async (t) => {
+  const failing = new Readable({ read: () => failing.destroy(Object.assign(new Error('EIO'), { code: 'EIO' })) });
+  await t.rejects(BackupReader.open(failing), { code: 'EIO' });
 });
 
 t.test('files that are no backup, incomplete, damaged or newer are refused, and the target stays empty', async (t) => {

@@ -119,9 +119,10 @@ export class BackupReader {
   /** Reads the beginning of the file. Throws a `UserError` when it is no backup, or one of a newer version. */
   static async open(chunks: AsyncIterable<Buffer>): Promise<BackupReader> {
     const bytes = new ByteReader(chunks);
-    const start = await bytes.take(SIGNATURE.length).catch(() => Buffer.alloc(0));
-    if (!start.equals(SIGNATURE))
-      throw new UserError('this is not a backup of Sluice', 'Name a file that `sluice backup` wrote.');
+    const start = await bytes.take(SIGNATURE.length).catch((error: unknown) => {
+      throw error instanceof UserError ? foreign() : error;
+    });
+    if (!start.equals(SIGNATURE)) throw foreign();
     const { kind, payload } = await readFrame(bytes);
     if (kind !== 'H') throw damaged('it has no header');
     const header = asObject(payload) as unknown as Header;
@@ -226,6 +227,9 @@ class ByteReader {
     this.#chunk = value;
   }
 }
+
+const foreign = (): UserError =>
+  new UserError('this is not a backup of Sluice', 'Name a file that `sluice backup` wrote.');
 
 export const incomplete = (): UserError =>
   new UserError('the backup is incomplete: its end is missing', 'Use another backup, or copy the file again.');
