@@ -16,12 +16,15 @@ const BYTES = [
   [2 ** 10, ' KiB'],
 ] as const;
 
+/** From this part of a unit on, a number is 1 in it when it is rounded. */
+const ROUNDED_UP = 0.9995;
+
 /** 350µs, 1.5ms, 12s, 2m05s, 3d04h. */
 export function shortDuration(ms: number): string {
   if (ms === 0) return '0';
-  if (ms < 1) return `${Math.max(1, Math.round(ms * 1000))}µs`;
+  if (ms < ROUNDED_UP) return `${Math.max(1, Math.round(ms * 1000))}µs`;
   if (ms < 10) return `${trimZeros(ms.toFixed(1))}ms`;
-  if (ms < SECOND_MS) return `${Math.round(ms)}ms`;
+  if (ms < SECOND_MS * ROUNDED_UP) return `${Math.round(ms)}ms`;
   if (ms < MINUTE_MS) return `${trimZeros((ms / SECOND_MS).toFixed(ms < 10 * SECOND_MS ? 2 : 1))}s`;
   if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)}m${two(Math.floor((ms % MINUTE_MS) / SECOND_MS))}s`;
   if (ms < DAY_MS) return `${Math.floor(ms / HOUR_MS)}h${two(Math.floor((ms % HOUR_MS) / MINUTE_MS))}m`;
@@ -49,7 +52,7 @@ export const shortBytes = (bytes: number): string => inUnits(bytes, BYTES) ?? `$
 
 function inUnits(value: number, units: readonly (readonly [number, string])[]): string | null {
   for (const [size, unit] of units) {
-    if (value >= size) return `${trimZeros((value / size).toFixed(value < 10 * size ? 1 : 0))}${unit}`;
+    if (value >= size * ROUNDED_UP) return `${trimZeros((value / size).toFixed(value < 10 * size ? 1 : 0))}${unit}`;
   }
   return null;
 }
