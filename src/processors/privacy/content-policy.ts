@@ -1,7 +1,7 @@
 /** The privacy policy of an attribute name, decided once per name from the content of the dialects. */
-import { BODY, contentOf, type Dialect, FIELDS, type Fields } from '../../dialects/dialect.ts';
+import { BODY, contentOf, type Dialect, FIELDS, type Fields, type SourceRow } from '../../dialects/dialect.ts';
 import { DIALECTS } from '../../dialects/families.ts';
-import { KeyIndex } from '../../dialects/lookup/key-index.ts';
+import { KeyIndex, type KeyMatch } from '../../dialects/lookup/key-index.ts';
 import { CONTENT_COLUMNS } from '../../pdata/content-columns.ts';
 import { MAX_NAME_BYTES, type Tables } from '../../pdata/tables.ts';
 import { MAX_SYMBOLS } from '../../pdata/layout.ts';
@@ -34,6 +34,14 @@ const USAGE_KEY = /^llm\.(?:token_count|usage|cost|latency)\.|^llm\.request\.typ
 const KEPT_IN_EVENTS =
   /^(?:index|finish_reason|event[._]name|gen_ai\.(?:system|provider\.name|operation\.name|request\.model|response\.(?:model|id|finish_reasons)|usage\..*))$|\.(?:id|score|distance)$/;
 
+/** Facts whose names continue a name of content: the version of a prompt, the size of a body. */
+const FACT_BELOW_CONTENT =
+  /^(?:gen_ai\.prompt\.(?:id|name|version|template\.(?:name|version))|ai\.prompt\.format|mcp\.tool\.result\.is_error|http\.(?:request|response)\.body\.size)$/;
+/** Where a name may end and the path within its value begin: `gen_ai.input.messages[0].content`. */
+const PATH_BEGIN = /[.[]/g;
+/** A longer index than the patterns of lists match. */
+const LONG_INDEX = /\.\d{7,}(?=\.|$)/g;
+
 /** Attributes that name the event of a log record: the older convention, and what OpenLIT and LiteLLM write. */
 const EVENT_NAME_KEYS: ReadonlySet<string> = new Set(['event.name', 'event_name']);
 const GEN_AI_PREFIX = 'gen_ai.';
@@ -52,11 +60,15 @@ interface Listed {
 export class ContentLists {
   readonly signs: DialectSigns;
   readonly #attributes = new KeyIndex<Listed>();
+  /** Names, without patterns, that are content in every record. */
+  readonly #names = new Set<string>();
   readonly #events = new KeyIndex<Listed>();
   /** Bits of the dialects all of whose events are content. */
   #allEvents = 0;
   /** Facts about a call that a dialect reads from events. */
   readonly #factsInEvents = new Set<string>();
+  /** Attributes that fill columns without content. */
+  readonly #facts = new Set<string>();
   readonly #secrets = new KeyIndex<true>();
   readonly #scopes: readonly RegExp[];
 
@@ -79,19 +91,23 @@ export class ContentLists {
     for (const { secret = false, only = [], attributes = [], inEvents = [], events = [] } of rows) {
       const listed = { dialects: this.signs.mask(only), eventsOnly: false };
       if (secret) for (const attribute of attributes) this.#secrets.add(attribute, true);
-      else for (const attribute of attributes) this.#attributes.add(attribute, listed);
+      else for (const attribute of attributes) this.#addAttribute(attribute, listed);
       for (const attribute of inEvents) this.#attributes.add(attribute, { ...listed, eventsOnly: true });
       for (const event of events)
         if (event === EVERY_EVENT) this.#allEvents |= listed.dialects;
         else this.#events.add(event, listed);
     }
-    for (const { fields = {} } of dialects) for (const name of factsInEvents(fields)) this.#factsInEvents.add(name);
+    for (const { attribute, on } of dialects.flatMap(({ fields = {} }) => factsIn(fields))) {
+      this.#facts.add(attribute);
+      if (on === 'span_event') this.#factsInEvents.add(attribute);
+    }
   }
 
   policyOf(key: string): number {
     let policy = EVENT_NAME_KEYS.has(key) ? POLICY_EVENT_NAME : 0;
     if (isCredentialKey(key) || this.#secrets.find(key).length > 0) policy |= POLICY_CREDENTIAL;
-    for (const { entry } of this.#attributes.find(key)) policy |= policyOfEntry(entry, key);
+    for (const { entry } of this.#find(key)) policy |= policyOfEntry(entry, key);
+    if (this.#isBelowContent(key)) policy |= POLICY_CONTENT;
     if (this.signs.ofKey(key) !== 0 || this.signs.hasValues(key)) policy |= POLICY_SIGN;
     if (KEPT_IN_EVENTS.test(key) || this.#factsInEvents.has(key)) policy |= POLICY_EVENT_KEPT;
     if (key.startsWith(GEN_AI_PREFIX)) policy |= POLICY_GEN_AI;
@@ -100,7 +116,23 @@ export class ContentLists {
 
   /** The dialects under which this name is content. */
   dialectsOf(key: string): number {
-    return this.#attributes.find(key).reduce((mask, { entry }) => mask | entry.dialects, 0);
+    return this.#find(key).reduce((mask, { entry }) => mask | entry.dialects, 0);
+  }
+
+  #addAttribute(attribute: string, listed: Listed): void {
+    this.#attributes.add(attribute, listed);
+    if (listed.dialects === 0) this.#names.add(attribute);
+  }
+
+  #find(key: string): readonly KeyMatch<Listed>[] {
+    return this.#attributes.find(key.replace(LONG_INDEX, '.0'));
+  }
+
+  /** Whether the key names a part of a value that is content: some senders and Collectors write a map as many keys. */
+  #isBelowContent(key: string): boolean {
+    if (FACT_BELOW_CONTENT.test(key) || this.#facts.has(key)) return false;
+    for (const { index } of key.matchAll(PATH_BEGIN)) if (this.#names.has(key.slice(0, index))) return true;
+    return false;
   }
 
   /** Whether an event of this name is content as a whole, for a record that shows signs of `dialects`. */
@@ -117,13 +149,12 @@ export class ContentLists {
   }
 }
 
-/** The attributes of events that fill columns without content. */
-function factsInEvents(fields: Fields): readonly string[] {
-  return FIELDS.filter((field) => !CONTENT_FIELDS.has(field)).flatMap((field) =>
-    (fields[field] ?? []).flatMap((source) =>
-      typeof source !== 'string' && source.on === 'span_event' && source.paths === undefined ? [source.attribute] : [],
-    ),
-  );
+/** The attributes that fill columns without content. */
+function factsIn(fields: Fields): readonly SourceRow[] {
+  return FIELDS.filter((field) => !CONTENT_FIELDS.has(field))
+    .flatMap((field) => fields[field] ?? [])
+    .map((source) => (typeof source === 'string' ? { attribute: source } : source))
+    .filter(({ paths }) => paths === undefined);
 }
 const CONTENT_FIELDS: ReadonlySet<string> = new Set(CONTENT_COLUMNS);
 

@@ -1,6 +1,7 @@
 /**
- * Names inside a value: the keys of its maps, alone and with the keys above them. Senders and bridges of loggers nest
- * attributes in a map, and the content below a listed name is the same there.
+ * Names inside a value: the keys of its maps, alone and with the keys above them, also as a flattened list would have
+ * them (`llm.input_messages.0.message`). Senders and bridges of loggers nest attributes in a map, and the content below
+ * a listed name is the same there.
  */
 import type { Steps } from '../../pdata/steps.ts';
 
@@ -12,38 +13,48 @@ const CLOSE_MAP = 0x7d;
 const CLOSE_LIST = 0x5d;
 /** Characters between two steps. */
 const STEP = 65_536;
-/** Keys between two steps: to find the policy of a name takes some microseconds. */
-const KEYS_STEP = 16;
+/** Names between two steps: to find the policy of a name takes some microseconds. */
+const NAMES_STEP = 32;
 /** Longer names are on no list. */
 const MAX_NAME = 1024;
+/** Keys and indexes above a key that complete a name. */
+const MAX_ABOVE = 12;
+/** Stands for the place of each value of a list: the patterns of names match any index. */
+const INDEX = '0';
 
 /** Whether a key of this JSON text is one of those wanted. `name` is the name of the value itself, or empty. */
 export function* hasKey(json: string, name: string, isWanted: (name: string) => boolean): Steps<boolean> {
-  /** The names of the maps and lists that are open. */
+  /** The keys of the maps and lists that are open, and of the current value. */
   const open: string[] = [];
   let current = name;
-  let keys = 0;
+  let names = 0;
   let pause = STEP;
   for (let at = 0; at < json.length; ) {
-    if (at > pause || keys > KEYS_STEP) {
+    if (at > pause || names > NAMES_STEP) {
       pause = at + STEP;
-      keys = 0;
+      names = 0;
       yield;
     }
     const code = json.charCodeAt(at);
     if (code === QUOTE) {
       const end = yield* endOfString(json, at);
       if (json.charAt(end) === ':') {
-        const key = JSON.parse(json.slice(at, end)) as string;
-        current = joined(open.at(-1) ?? '', key);
-        keys++;
-        if (isWanted(key) || (current !== key && isWanted(current))) return true;
+        current = JSON.parse(json.slice(at, end)) as string;
+        for (const each of namesOf(current, open)) {
+          if (isWanted(each)) return true;
+          names++;
+        }
       }
       at = end;
       continue;
     }
-    if (code === OPEN_MAP || code === OPEN_LIST) open.push(current);
-    else if (code === CLOSE_MAP || code === CLOSE_LIST) current = open.pop() ?? '';
+    if (code === OPEN_MAP || code === OPEN_LIST) {
+      open.push(current);
+      current = INDEX;
+    } else if (code === CLOSE_MAP || code === CLOSE_LIST) {
+      open.pop();
+      current = INDEX;
+    }
     at++;
   }
   return false;
@@ -64,7 +75,18 @@ function* endOfString(json: string, begin: number): Steps<number> {
   return json.length;
 }
 
-function joined(above: string, key: string): string {
-  const length = above.length + 1 + key.length;
-  return above === '' || length > MAX_NAME ? key : `${above}.${key}`;
+/** The key alone, and with the keys above it: with the indexes of lists and without them. */
+function* namesOf(key: string, above: readonly string[]): Generator<string> {
+  yield key;
+  let name = key;
+  let indexed = key;
+  for (let at = above.length - 1; at >= Math.max(above.length - MAX_ABOVE, 0); at--) {
+    const next = above[at] as string;
+    if (next === '' || indexed.length + next.length >= MAX_NAME) return;
+    indexed = `${next}.${indexed}`;
+    if (next === INDEX) continue;
+    name = `${next}.${name}`;
+    yield name;
+    if (indexed !== name) yield indexed;
+  }
 }

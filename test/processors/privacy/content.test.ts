@@ -207,6 +207,57 @@ t.test('content is found below keys that name it together', async (t) => {
   }
 });
 
+t.test('keys above a name do not hide it, and lists have indexes', async (t) => {
+  type Tree = string | readonly Tree[] | { readonly [key: string]: Tree };
+  const anyValueOf = (tree: Tree): object => {
+    if (typeof tree === 'string') return { stringValue: tree };
+    if (Array.isArray(tree)) return { arrayValue: { values: tree.map(anyValueOf) } };
+    return { kvlistValue: { values: Object.entries(tree).map(([key, inner]) => ({ key, value: anyValueOf(inner) })) } };
+  };
+  const trees: readonly Tree[] = [
+    { span: { attributes: { gen_ai: { input: { messages: CANARY } } } } },
+    { wrapper: { input: { value: CANARY } } },
+    { llm: { input_messages: [{ message: { text: CANARY } }] } },
+    { outer: [{ retrieval: { documents: [{ document: { content: CANARY } }] } }] },
+    { outer: [[{ llm: { prompts: [{ prompt: { text: CANARY } }] } }]] },
+    { 'llm.input_messages': [{ message: { text: CANARY } }] },
+    { records: [{ gen_ai: [{ prompt: { content: CANARY } }] }] },
+  ];
+  for (const encoding of ENCODINGS)
+    for (const tree of trees) {
+      const attributes = Object.entries(tree).map(([key, inner]) => ({ key, value: anyValueOf(inner as Tree) }));
+      t.notOk(leaks(SIGNAL_TRACES, spans({ attributes }), encoding), `${JSON.stringify(tree)} of a span`);
+      t.notOk(leaks(SIGNAL_LOGS, logs({ body: anyValueOf(tree) }), encoding), `${JSON.stringify(tree)} of a body`);
+    }
+});
+
+t.test('a value that is written as many keys is content, whatever its indexes', async (t) => {
+  const keys = [
+    'gen_ai.input.messages.0.parts.0.content',
+    'gen_ai.input.messages[0].content',
+    'gen_ai.tool.call.arguments.location',
+    'gen_ai.tool.call.result.rows.0.name',
+    'gen_ai.retrieval.documents.0.content',
+    'gen_ai.prompt.content',
+    'gen_ai.prompt.1000000.content',
+    'db.query.parameter.name',
+    'llm.input_messages.1000000.message.content',
+    `llm.output_messages.${'9'.repeat(400)}.message.contents.12345678.message_content.text`,
+    'retrieval.documents.0012345.document.content',
+  ];
+  for (const encoding of ENCODINGS)
+    for (const key of keys) {
+      t.notOk(leaks(SIGNAL_TRACES, spans({ attributes: [text(key, CANARY)] }), encoding), `${key} in ${encoding}`);
+      t.notOk(leaks(SIGNAL_LOGS, logs({ attributes: [text(key, CANARY)] }), encoding), `${key} of a log`);
+    }
+});
+
+t.test('facts whose names continue a name of content stay', async (t) => {
+  for (const encoding of ENCODINGS)
+    for (const key of ['gen_ai.prompt.name', 'gen_ai.prompt.version', 'http.request.body.size'])
+      t.ok(leaks(SIGNAL_TRACES, spans({ attributes: [text(key, CANARY)] }), encoding), key);
+});
+
 t.test('general names of other telemetry stay', async (t) => {
   const names = ['input', 'output', 'prompt', 'messages', 'metadata', 'tools', 'system', 'error', 'body', 'response'];
   for (const encoding of ENCODINGS)
