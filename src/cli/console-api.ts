@@ -1,4 +1,5 @@
 /** The query API of a running console, with a read token. */
+import { maskUrls } from '../component/masked-url.ts';
 import { ApiFault, type Api } from '../extensions/console/mcp/tool.ts';
 
 const TIMEOUT_MS = 30_000;
@@ -30,7 +31,7 @@ export class ConsoleApi implements Api {
       const { cause, message } = error as Error;
       throw new ApiFault(
         'unreachable',
-        `the console at ${this.#url} does not answer: ${cause instanceof Error ? cause.message : message}`,
+        maskUrls(`the console at ${this.#url} does not answer: ${cause instanceof Error ? cause.message : message}`),
       );
     }
     if (answer.ok) return text;

@@ -1,4 +1,5 @@
 /** The daemon that a command sends telemetry to: its endpoint, and the given key or one made for this use. */
+import { maskUrls } from '../component/masked-url.ts';
 import type { Config } from '../config/config.ts';
 import { findPostgresOptions } from '../daemon/configured-database.ts';
 import { findEndpoint } from '../daemon/endpoint.ts';
@@ -156,7 +157,10 @@ function unreachable(url: string, error: unknown): UserError {
       'Name the file of its certificate authority in the environment: NODE_EXTRA_CA_CERTS=/path/ca.pem',
     );
   const hint = OTHER_PROTOCOLS.find(([mark]) => mark.test(`${code} ${detail}`))?.[1];
-  return new UserError(`${origin} cannot be reached: ${clean(detail)}`, hint ?? 'Name another with --endpoint.');
+  return new UserError(
+    `${origin} cannot be reached: ${clean(maskUrls(detail))}`,
+    hint ?? 'Name another with --endpoint.',
+  );
 }
 
 const HINTS: ReadonlyMap<number, string> = new Map([

@@ -1,7 +1,7 @@
 /** `sluice print-config`: the effective configuration. */
 import { Document, isScalar, visit } from 'yaml';
 import type { Config } from '../config/config.ts';
-import { REDACTED } from '../config/schema.ts';
+import { REDACTED } from '../component/masked-url.ts';
 import type { Command } from './command.ts';
 import { CONFIG_OPTIONS, readConfig } from './config-options.ts';
 import { flagOption, textOption, UsageError } from './options.ts';

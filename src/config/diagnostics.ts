@@ -2,6 +2,7 @@
  * Problems of a configuration. They are collected, not thrown, so that one run shows all of them. Each has its place,
  * shows the line and suggests a fix.
  */
+import { maskUrls } from '../component/masked-url.ts';
 import { UserError } from '../errors.ts';
 import { excerptOf, type Origin, placeOf, printable } from './source.ts';
 
@@ -119,7 +120,8 @@ export class ConfigError extends UserError {
 
 /** Text from a file or the environment for a message: quoted, on one line, at most of a fixed length. */
 export function quote(text: string): string {
-  return JSON.stringify(printable(text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text));
+  const shown = maskUrls(text);
+  return JSON.stringify(printable(shown.length > MAX_QUOTED ? `${shown.slice(0, MAX_QUOTED)}…` : shown));
 }
 
 function sortByPlace(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {

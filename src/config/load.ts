@@ -1,6 +1,7 @@
 /** Loads files and settings into a validated configuration, or reports everything that is wrong with them. */
 import { resolve } from 'node:path';
 import type { Definition } from '../component/definition.ts';
+import { REDACTED } from '../component/masked-url.ts';
 import { checkNode } from './check.ts';
 import { CompiledSchemas } from './compiled-schemas.ts';
 import { parsePipelineId } from './component-id.ts';
@@ -15,7 +16,7 @@ import { checkPipelines, type Parts } from './pipelines.ts';
 import { checkPlacement } from './placement.ts';
 import { ConfigError, Diagnostics } from './diagnostics.ts';
 import { readSource } from './read.ts';
-import { convertUnits, REDACTED, redact } from './schema.ts';
+import { convertUnits, redact } from './schema.ts';
 import { checkSections, checkTop, type Defineds } from './sections.ts';
 import { SERVICE_SCHEMA } from './service-schema.ts';
 

@@ -7,11 +7,10 @@
 import { parseMoment } from '../component/moment.ts';
 import { MAX_PORT, parseEndpoint, parseListenEndpoint } from '../component/endpoint.ts';
 import { isHttpUrl } from '../component/http-url.ts';
+import { maskUrls, REDACTED } from '../component/masked-url.ts';
 import { expressionFault } from '../component/expression.ts';
 import type { Path } from './node.ts';
 import { parseByteSize, parseDuration } from './units.ts';
-
-export const REDACTED = '[REDACTED]';
 
 /** Loosely typed, because schemas are data. */
 export type Schema = Readonly<Record<string, unknown>>;
@@ -118,7 +117,7 @@ export function convertUnits(schema: Schema, value: unknown): unknown {
 export function redact(schema: Schema, value: unknown): unknown {
   return transform([schema], value, (schemas, inner) => {
     if (isSecret(schemas) && inner !== '' && inner !== null) return REDACTED;
-    return typeof inner === 'string' ? inner.replace(/(:\/\/[^/\s:@]*:)[^/\s@]+(@)/gu, `$1${REDACTED}$2`) : inner;
+    return typeof inner === 'string' ? maskUrls(inner) : inner;
   });
 }
 

@@ -2,6 +2,7 @@
  * A source of configuration text and places in it. Converts an offset to `file:line:column` and to an excerpt with a
  * caret. Excerpts are safe to print: secrets are masked and control characters are replaced by dots.
  */
+import { maskUrls } from '../component/masked-url.ts';
 
 export interface Source {
   /** The name that the user gave: a path, or `--set`. */
@@ -28,7 +29,6 @@ const CONTEXT_BEFORE = 40;
 /** Options whose literal values are masked even without a schema, as in a file that is not valid YAML. */
 const SECRET_LINE =
   /((?:^|[\s{,-])["']?(?:[\w-]*(?:password|passwd|secret|token)|(?:[\w-]*_)?key|api[_-]?key|authorization)["']?\s*[:=]\s*)("[^"]*"?|'[^']*'?|[^\s,}\]#]+)/giu;
-const URL_PASSWORD = /(:\/\/[^/\s:@"']*:)([^/\s@"']+)(@)/gu;
 const UNPRINTABLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
 
 function positionOf(origin: Origin): Position {
@@ -75,14 +75,10 @@ function maskLine(line: string, lineStart: number, source: Source, secrets: read
 
 /** Masks text that looks like a secret in text of unknown structure. References to variables stay readable. */
 function maskText(text: string): string {
-  return text
-    .replace(SECRET_LINE, (whole, name: string, value: string) =>
-      /^["']?\$\{/u.test(value) ? whole : name + stars(value.length),
-    )
-    .replace(URL_PASSWORD, (_whole, before: string, password: string, after: string) =>
-      password.startsWith('${') ? before + password + after : before + stars(password.length) + after,
-    )
-    .replace(UNPRINTABLE, '·');
+  const lines = text.replace(SECRET_LINE, (whole, name: string, value: string) =>
+    /^["']?\$\{/u.test(value) ? whole : name + stars(value.length),
+  );
+  return maskUrls(lines, ({ length }) => stars(length)).replace(UNPRINTABLE, '·');
 }
 
 /** Makes characters visible that control a terminal or the direction of text. */

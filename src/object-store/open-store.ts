@@ -20,6 +20,11 @@ export interface StoreSettings {
 /** A name with a colon. A single letter is a drive. */
 const SCHEME = /^([a-z][a-z0-9+.-]+):/iu;
 
+/** What may hold a credential: a user and a password, and parameters. S3 takes them from the environment. */
+const SECRET_PARTS = /(?<=:).*@|\?.*$/gu;
+
+const quoted = (url: string): string => JSON.stringify(url.replace(SECRET_PARTS, '…'));
+
 /** Connects with the first call. Throws a `UserError` when the URL names no store. */
 export function openStore(url: string, settings: StoreSettings): ObjectStore {
   const { resolvePath = resolve } = settings;
@@ -27,14 +32,14 @@ export function openStore(url: string, settings: StoreSettings): ObjectStore {
   if (url !== '' && scheme === undefined) return new FolderStore(resolvePath(url));
   if (scheme === 'file') return new FolderStore(pathOf(url));
   if (scheme === 's3') return bucketOf(url, settings);
-  throw new UserError(`${JSON.stringify(url)} names no object store`, 'Write a folder, or s3://bucket/prefix.');
+  throw new UserError(`${quoted(url)} names no object store`, 'Write a folder, or s3://bucket/prefix.');
 }
 
 function pathOf(url: string): string {
   try {
     return resolve(fileURLToPath(url));
   } catch {
-    throw new UserError(`${JSON.stringify(url)} is not the URL of a folder`, 'Write file:///path/of/the/folder.');
+    throw new UserError(`${quoted(url)} is not the URL of a folder`, 'Write file:///path/of/the/folder.');
   }
 }
 
@@ -42,7 +47,7 @@ function bucketOf(url: string, { environment, timing }: StoreSettings): ObjectSt
   const [, bucket = '', rest = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/u.exec(url) ?? [];
   const prefix = rest.replace(/\/$/u, '');
   if (bucket === '' || (prefix !== '' && !isKey(prefix))) {
-    throw new UserError(`${JSON.stringify(url)} names no bucket`, 'Write s3://bucket or s3://bucket/prefix.');
+    throw new UserError(`${quoted(url)} names no bucket`, 'Write s3://bucket or s3://bucket/prefix.');
   }
   for (const name of ['AWS_ENDPOINT_URL_S3', 'AWS_ENDPOINT_URL']) {
     const endpoint = environment[name];

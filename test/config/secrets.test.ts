@@ -132,6 +132,23 @@ t.test('a secret that is written instead of a list of secrets is masked', async 
   }
 });
 
+t.test('no message shows the credentials of a URL', async (t) => {
+  for (const url of [
+    'http://user:correct-horse@[battery-staple',
+    'http//user:correct-horse@host',
+    'https://correct-horse@host',
+    'http://host/?api_key=correct-horse#battery-staple',
+  ]) {
+    const exporters = `exporters: { file: {}, otlp_http: { endpoint: "${url}" } }`;
+    const message = await messageFor(
+      `processors: { auth: {} }${REST.replace('exporters: { file: {} }', exporters)}`,
+      {},
+    );
+    t.match(message, /otlp_http/u, url);
+    t.notMatch(message, 'correct-horse', url);
+  }
+});
+
 t.test('no message shows a value, for any characters', async (t) => {
   const text = fc.stringMatching(/^[\x20-\x7e]{12,60}$/);
   await fc.assert(

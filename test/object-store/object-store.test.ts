@@ -26,6 +26,16 @@ const STORES: readonly (readonly [string, OpenStore])[] = [
 
 for (const [name, open] of STORES) t.test(name, (t) => contract(t, open));
 
+t.test('no message repeats the credentials of a URL', async (t) => {
+  for (const url of [
+    's3://id:secret@bucket/x',
+    's3://id:se/cret@bucket',
+    's3://b_/x?secret=secret',
+    'gs:secret@bucket',
+  ])
+    t.throws(() => openStore(url, { environment: {} }), { message: /^(?!.*(?:secret|cret@)).*names no/u }, url);
+});
+
 t.test(
   'a real S3 server meets the contract',
   { skip: REAL_URL === undefined && 'set SLUICE_TEST_S3_URL to run it' },
