@@ -54,6 +54,8 @@ const SECRETS: readonly Secret[] = [
   secret('ip_address', '2001:db8:85a3::8a2e:370:7334'),
   secret('us_ssn', '078-05-1120'),
   secret('url_passwords', 'postgres://app:hunter2-canary@db/x', 'hunter2-canary'),
+  secret('url_passwords', 'postgres://app:hunter2@canary-part@db/x', 'canary-part'),
+  secret('url_passwords', `https://token:${'hunter2-canary'.repeat(40)}@host`, 'hunter2-canary'),
   secret('ticket', 'TCK-123456'),
 ];
 

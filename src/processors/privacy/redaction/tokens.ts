@@ -123,18 +123,20 @@ export const scanPrivateKeys: Scan = (text, start, end, found) => {
 
 const URL_BEGIN = '://';
 const MAX_USER = 256;
-const MAX_PASSWORD = 256;
-/** These characters and white space end a user or a password. */
-const URL_STOPS = '/@"\'<>';
+/** Tokens that are used as passwords are long. */
+const MAX_PASSWORD = 4096;
+/** These characters and white space end a user or a password. A password may have an `@`, and the last one ends it. */
+const PASSWORD_STOPS = '/"\'<>';
+const USER_STOPS = `:@${PASSWORD_STOPS}`;
 
 /** Only the password is replaced. */
 export const scanUrlPasswords: Scan = (text, start, end, found) => {
   for (let at = text.indexOf(URL_BEGIN, start); at >= 0; ) {
     if (at >= end) return at;
     const from = at + URL_BEGIN.length;
-    const user = endOfUrlPart(text, from, MAX_USER, ':');
-    const to = text.charAt(user) === ':' ? endOfUrlPart(text, user + 1, MAX_PASSWORD, '') : user;
-    const isPassword = to > user + 1 && text.charAt(to) === '@';
+    const user = endOfUrlPart(text, from, MAX_USER, USER_STOPS);
+    const to = text.charAt(user) === ':' ? endOfPassword(text, user + 1) : user;
+    const isPassword = to > user + 1;
     if (isPassword) found.push(user + 1, to);
     at = text.indexOf(URL_BEGIN, isPassword ? to + 1 : at + 1);
   }
@@ -143,18 +145,26 @@ export const scanUrlPasswords: Scan = (text, start, end, found) => {
 
 const WHITE_SPACE = /\s/;
 
-function endOfUrlPart(text: string, from: number, limit: number, stop: string): number {
+/** The last `@` before the host; `from` when there is none. */
+function endOfPassword(text: string, from: number): number {
+  const end = endOfUrlPart(text, from, MAX_PASSWORD, PASSWORD_STOPS);
+  return from + Math.max(text.slice(from, end + 1).lastIndexOf('@'), 0);
+}
+
+function endOfUrlPart(text: string, from: number, limit: number, stops: string): number {
   const end = Math.min(text.length, from + limit);
   for (let at = from; at < end; at++) {
     if ((classOf(text.charCodeAt(at)) & (ALPHANUMERIC | DASH)) !== 0) continue;
     const character = text.charAt(at);
-    if (character === stop || URL_STOPS.includes(character) || WHITE_SPACE.test(character)) return at;
+    if (stops.includes(character) || WHITE_SPACE.test(character)) return at;
   }
   return end;
 }
 
 /** Slashes after the colon, in JSON perhaps with backslashes. */
 const MAX_SLASHES = 6;
+/** Bytes after which anything may be a password. */
+const LONG_PASSWORD = 256;
 
 /** Whether a user and a password may follow the colon of a URL, over bytes, before anything is decoded. */
 export function mayBeginLogin(bytes: Uint8Array, from: number, end: number): boolean {
@@ -162,8 +172,8 @@ export function mayBeginLogin(bytes: Uint8Array, from: number, end: number): boo
   while (at < end && at <= from + MAX_SLASHES && (bytes[at] === 0x2f || bytes[at] === 0x5c)) at++;
   const user = endOfLoginPart(bytes, at, Math.min(end, at + MAX_USER), 0x3a);
   if (user >= end || bytes[user] !== 0x3a) return false;
-  const to = endOfLoginPart(bytes, user + 1, Math.min(end, user + 1 + MAX_PASSWORD), 0x40);
-  return to > user + 1 && to < end && bytes[to] === 0x40;
+  const to = endOfLoginPart(bytes, user + 1, Math.min(end, user + 1 + LONG_PASSWORD), 0x40);
+  return to === user + 1 + LONG_PASSWORD || (to > user + 1 && to < end && bytes[to] === 0x40);
 }
 
 /** A byte beyond ASCII may be part of any character, so it does not end the part. */
