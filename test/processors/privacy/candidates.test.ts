@@ -28,7 +28,7 @@ const CONDITIONS: Readonly<Partial<Record<PresetName, string>>> = {
 };
 const expressionOf = (name: PresetName): string => CONDITIONS[name] ?? PRESETS[name].hint.prefixes.join('|');
 const DISGUISE =
-  '\\\\(?:u(?:00[2-7aA]|20[016]|[fF][eEfF])|x[2-7])|%[2-7][0-9A-Fa-f]|\\xc2\\xad|\\xe2(?:\\x80[\\x8b-\\x8f]|\\x81\\xa0)|\\xef(?:\\xbb\\xbf|\\xbc[\\x8b\\x8d\\x8e\\x90-\\x99\\xa0-\\xba\\xbf]|\\xbd[\\x81-\\x9a])';
+  '\\\\(?:u(?:00[2-7aA]|20[0126]|[fF][eEfF])|x[2-7])|%[2-7][0-9A-Fa-f]|\\xc2\\xad|\\xe2(?:\\x80[\\x8b-\\x8f]|\\x81\\xa0)|\\xef(?:\\xbb\\xbf|\\xbc[\\x8b\\x8d\\x8e\\x90-\\x99\\xa0-\\xba\\xbf]|\\xbd[\\x81-\\x9a])';
 const HINTS: readonly (readonly [expression: string, bits: number])[] = [
   ...PRESET_NAMES.map((name, index) => [expressionOf(name), 1 << index] as const),
   ['TCK-', 1 << PRESET_NAMES.length],

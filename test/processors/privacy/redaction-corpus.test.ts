@@ -56,6 +56,13 @@ const SECRETS: readonly Secret[] = [
   secret('url_passwords', 'postgres://app:hunter2-canary@db/x', 'hunter2-canary'),
   secret('url_passwords', 'postgres://app:hunter2@canary-part@db/x', 'canary-part'),
   secret('url_passwords', `https://token:${'hunter2-canary'.repeat(40)}@host`, 'hunter2-canary'),
+  // As models and word processors write numbers.
+  secret('phone', '+33\u202f1\u202f23\u202f45\u202f67\u202f89', '45\u202f67\u202f89'),
+  secret('phone', '415\u2011555\u20112671', '555\u20112671'),
+  secret('phone', '(415)\u00a0555-2671', '\u00a0555-2671'),
+  secret('credit_cards', '4111\u202f1111\u202f1111\u202f1111'),
+  secret('iban', 'GB82\u202fWEST\u202f1234\u202f5698\u202f7654\u202f32'),
+  secret('us_ssn', '078\u201105\u20111120'),
   secret('ticket', 'TCK-123456'),
 ];
 

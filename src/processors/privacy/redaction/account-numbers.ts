@@ -1,6 +1,18 @@
 /** International bank account numbers with valid check digits, and US social security numbers. */
 import { ibanLength } from './number-checks.ts';
-import { afterDigits, ALPHANUMERIC, classOf, DASH, DIGIT, LETTER, LOWER, type Scan, WORD } from './scan.ts';
+import {
+  afterDigits,
+  ALPHANUMERIC,
+  classOf,
+  DASH,
+  DIGIT,
+  isDash,
+  isSpace,
+  LETTER,
+  LOWER,
+  type Scan,
+  WORD,
+} from './scan.ts';
 
 const CASE_BIT = 0x20;
 const ZERO = 0x30;
@@ -9,8 +21,8 @@ const LETTER_VALUE = 0x41 - 10;
 const MODULUS = 97;
 /** Country and check digits; they are moved to the end for the division. */
 const HEAD = 4;
-const SEPARATORS = new Set([0x20, 0xa0, 0x2e, 0x2d]);
-const DASH_CODE = 0x2d;
+const POINT = 0x2e;
+const isSeparator = (code: number): boolean => code === POINT || isSpace(code) || isDash(code);
 const NUMBER_LENGTH = 11;
 
 export const scanIbans: Scan = (text, from, end, found) => {
@@ -44,7 +56,7 @@ function ibanAt(text: string, from: number): number {
     if ((classOf(code) & ALPHANUMERIC) !== 0) {
       rest = withCharacter(rest, code);
       count++;
-    } else if (!SEPARATORS.has(code) || SEPARATORS.has(text.charCodeAt(at))) return -1;
+    } else if (!isSeparator(code) || isSeparator(text.charCodeAt(at))) return -1;
   }
   if ((classOf(text.charCodeAt(at)) & ALPHANUMERIC) !== 0) return -1;
   for (let head = from; head < from + HEAD; head++) rest = withCharacter(rest, text.charCodeAt(head));
@@ -63,7 +75,7 @@ export const scanSocialSecurity: Scan = (text, from, end, found) => {
   let at = from;
   while (at < end) {
     // A dash is rarer than digits.
-    if (text.charCodeAt(at + 3) === DASH_CODE && isSocialSecurity(text, at)) {
+    if (isDash(text.charCodeAt(at + 3)) && isSocialSecurity(text, at)) {
       found.push(at, at + NUMBER_LENGTH);
       at += NUMBER_LENGTH;
     } else at++;
@@ -73,7 +85,7 @@ export const scanSocialSecurity: Scan = (text, from, end, found) => {
 
 function isSocialSecurity(text: string, at: number): boolean {
   return (
-    text.charCodeAt(at + 6) === DASH_CODE &&
+    text.charCodeAt(at + 6) === text.charCodeAt(at + 3) &&
     afterDigits(text, at, 3) > 0 &&
     afterDigits(text, at + 4, 2) > 0 &&
     afterDigits(text, at + 7, 4) > 0 &&

@@ -18,7 +18,7 @@ export const MAX_LEVELS = 6;
 export const RESPELLINGS: Hint = {
   prefixes: [
     '\\\\u00[2-7aA]',
-    '\\\\u20[016]',
+    '\\\\u20[0126]',
     '\\\\u[fF][eEfF]',
     '\\\\x[2-7]',
     '%[2-7][0-9A-Fa-f]',

@@ -3,7 +3,7 @@
  * check digit.
  */
 import { cardLengths } from './number-checks.ts';
-import { isDigit, type Scan } from './scan.ts';
+import { isDash, isDigit, isSpace, type Scan } from './scan.ts';
 
 const MAX_DIGITS = 19;
 const MIN_DIGITS = 12;
@@ -96,6 +96,5 @@ function endOfGroup(text: string, from: number, end: number): number {
   return at;
 }
 
-/** Space, dot, dash, no-break space, and the dashes of typographers. */
-const isSeparator = (code: number): boolean =>
-  code === 0x20 || code === 0x2e || code === 0x2d || code === 0xa0 || (code >= 0x2010 && code <= 0x2015);
+const DOT = 0x2e;
+const isSeparator = (code: number): boolean => code === DOT || isSpace(code) || isDash(code);

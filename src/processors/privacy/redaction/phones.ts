@@ -1,16 +1,16 @@
 /** Phone numbers: international ones with a plus, and North American ones in their usual notation. */
-import { afterDigits, classOf, DASH, DOT, isDigit, type Scan, WORD } from './scan.ts';
+import { afterDigits, classOf, DASH, DOT, isDash, isDigit, isSpace, type Scan, WORD } from './scan.ts';
 
 const PLUS = 0x2b;
 const OPEN = 0x28;
 const CLOSE = 0x29;
-const SPACE = 0x20;
 const ONE = 0x31;
 const MIN_DIGITS = 8;
 const MAX_DIGITS = 15;
 /** Characters between two digits. */
 const MAX_SEPARATORS = 2;
-const SEPARATORS = new Set([...' .()/-'].map((character) => character.charCodeAt(0)));
+const POINT = 0x2e;
+const SLASH = 0x2f;
 
 export const scanPhones: Scan = (text, from, end, found) => {
   let at = from;
@@ -33,7 +33,7 @@ function internationalAt(text: string, from: number): number {
   let digits = 0;
   for (let at = to; digits < MAX_DIGITS; ) {
     const first = at;
-    while (at < first + MAX_SEPARATORS && SEPARATORS.has(text.charCodeAt(at))) at++;
+    while (at < first + MAX_SEPARATORS && isAnySeparator(text.charCodeAt(at))) at++;
     if (!isDigit(text.charCodeAt(at))) break;
     to = ++at;
     digits++;
@@ -59,7 +59,9 @@ function afterArea(text: string, from: number): number {
   if (at < 0) return -1;
   if (!isBracketed) return isSeparator(text.charCodeAt(at)) ? at + 1 : -1;
   if (text.charCodeAt(at) !== CLOSE) return -1;
-  return text.charCodeAt(at + 1) === SPACE ? at + 2 : at + 1;
+  return isSpace(text.charCodeAt(at + 1)) ? at + 2 : at + 1;
 }
 
-const isSeparator = (code: number): boolean => code === SPACE || code === 0x2e || code === 0x2d;
+const isSeparator = (code: number): boolean => code === POINT || isSpace(code) || isDash(code);
+const isAnySeparator = (code: number): boolean =>
+  isSeparator(code) || code === OPEN || code === CLOSE || code === SLASH;

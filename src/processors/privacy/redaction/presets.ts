@@ -27,6 +27,9 @@ export interface Preset {
 /** Between a plus and the first digit of a phone number. */
 const SEPARATOR = '[ .()/\\\\-]';
 
+/** The last byte of a space or a dash that begins with `e2 80`. */
+const TYPOGRAPHIC = '[\\x80-\\x8a\\x90-\\x95\\xaf]';
+
 export const PRESETS = {
   api_keys: { hint: { prefixes: KEY_PREFIXES }, signs: LETTER, shortest: SHORTEST_KEY, scan: scanApiKeys },
   bearer_tokens: {
@@ -42,6 +45,12 @@ export const PRESETS = {
         ...['', SEPARATOR, SEPARATOR.repeat(2), SEPARATOR.repeat(3)].map((between) => `\\+${between}\\d`),
         '\\d[ .)-]\\d\\d\\d[ .-]\\d\\d\\d\\d',
         '\\d[ .)-][ .)-]\\d\\d\\d[ .-]\\d\\d\\d\\d',
+        // With spaces and dashes of typographers.
+        '\\+\\xc2\\xa0\\d',
+        `\\+\\xe2\\x80${TYPOGRAPHIC}\\d`,
+        '[\\x80-\\xbf]\\d\\d\\d[ .-]\\d\\d\\d\\d',
+        '\\d\\d\\d\\xc2\\xa0\\d\\d\\d\\d',
+        `\\d\\d\\d\\xe2\\x80${TYPOGRAPHIC}\\d\\d\\d\\d`,
       ],
     },
     signs: DIGIT,
@@ -69,7 +78,12 @@ export const PRESETS = {
     shortest: 6,
     scan: scanAddresses,
   },
-  us_ssn: { hint: { prefixes: ['\\d-\\d\\d-\\d'] }, signs: DIGIT | DASH, shortest: 11, scan: scanSocialSecurity },
+  us_ssn: {
+    hint: { prefixes: ['\\d-\\d\\d-\\d', '\\d\\d\\xe2\\x80[\\x90-\\x95]\\d\\d\\d\\d'] },
+    signs: DIGIT,
+    shortest: 11,
+    scan: scanSocialSecurity,
+  },
   url_passwords: {
     hint: { prefixes: [':[/\\\\][/\\\\]'], rest: mayBeginLogin },
     signs: COLON | SLASH | AT,

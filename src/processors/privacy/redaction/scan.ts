@@ -86,6 +86,16 @@ export function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39;
 }
 
+/** Spaces of one line. Models and word processors write narrow and no-break ones into numbers. */
+export function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0xa0 || (code >= 0x2000 && code <= 0x200a) || code === 0x202f;
+}
+
+/** The dash of ASCII, and hyphens and dashes of typographers. */
+export function isDash(code: number): boolean {
+  return code === 0x2d || (code >= 0x2010 && code <= 0x2015);
+}
+
 /** The end of a run of characters of some classes, at most `limit` characters after `from`. */
 export function endOfRun(text: string, from: number, classes: number, limit = LONGEST_RUN): number {
   const end = Math.min(text.length, from + limit);
