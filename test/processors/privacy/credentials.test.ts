@@ -25,6 +25,15 @@ const CREDENTIALS = [
   'http.request.headers',
   'http.response.headers',
   'client.api_key',
+  'http.request.header.authorization.0',
+  'http.request.header.x-api-key[0]',
+  'http.request.header.cookie.session',
+  'http.request.header.xi-api-key',
+  'http.request.header.dd_api_key',
+  'http.request.header.private-token',
+  'http.request.header.cf-access-client-secret',
+  'http.request.header.x-langfuse-secret-key',
+  'rpc.grpc.request.metadata.x-session-token',
 ];
 const OTHERS = [
   'http.request.header.content-type',
@@ -35,6 +44,11 @@ const OTHERS = [
   'browser.cookie',
   'authorization.policy',
   'headers.count',
+  'http.request.header.idempotency-key',
+  'http.response.header.x-ratelimit-remaining-tokens',
+  'langsmith.metadata.last_token',
+  'metadata.token',
+  'browser.cookie.count',
   'db.statement',
 ];
 
