@@ -2,6 +2,7 @@
 import { BODY, contentOf, type Dialect, FIELDS, type Fields, type SourceRow } from '../../dialects/dialect.ts';
 import { DIALECTS } from '../../dialects/families.ts';
 import { KeyIndex, type KeyMatch } from '../../dialects/lookup/key-index.ts';
+import { KeyPattern } from '../../dialects/lookup/key-pattern.ts';
 import { CONTENT_COLUMNS } from '../../pdata/content-columns.ts';
 import { MAX_NAME_BYTES, type Tables } from '../../pdata/tables.ts';
 import { MAX_SYMBOLS } from '../../pdata/layout.ts';
@@ -62,6 +63,7 @@ export class ContentLists {
   readonly #attributes = new KeyIndex<Listed>();
   /** Names, without patterns, that are content in every record. */
   readonly #names = new Set<string>();
+  #longestName = 0;
   readonly #events = new KeyIndex<Listed>();
   /** Bits of the dialects all of whose events are content. */
   #allEvents = 0;
@@ -121,7 +123,9 @@ export class ContentLists {
 
   #addAttribute(attribute: string, listed: Listed): void {
     this.#attributes.add(attribute, listed);
-    if (listed.dialects === 0) this.#names.add(attribute);
+    if (listed.dialects !== 0 || listed.eventsOnly || KeyPattern.isPattern(attribute)) return;
+    this.#names.add(attribute);
+    this.#longestName = Math.max(this.#longestName, attribute.length);
   }
 
   #find(key: string): readonly KeyMatch<Listed>[] {
@@ -131,7 +135,8 @@ export class ContentLists {
   /** Whether the key names a part of a value that is content: some senders and Collectors write a map as many keys. */
   #isBelowContent(key: string): boolean {
     if (FACT_BELOW_CONTENT.test(key) || this.#facts.has(key)) return false;
-    for (const { index } of key.matchAll(PATH_BEGIN)) if (this.#names.has(key.slice(0, index))) return true;
+    for (const { index } of key.slice(0, this.#longestName + 1).matchAll(PATH_BEGIN))
+      if (this.#names.has(key.slice(0, index))) return true;
     return false;
   }
 

@@ -17,8 +17,8 @@ const STEP = 65_536;
 const NAMES_STEP = 32;
 /** Longer names are on no list. */
 const MAX_NAME = 1024;
-/** Keys and indexes above a key that complete a name. */
-const MAX_ABOVE = 12;
+/** Keys and indexes above a key that complete a name: no listed name has more parts. */
+const MAX_ABOVE = 6;
 /** Stands for the place of each value of a list: the patterns of names match any index. */
 const INDEX = '0';
 
