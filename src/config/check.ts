@@ -30,7 +30,8 @@ function hideNode({ origin }: Node, diagnostics: Diagnostics): void {
 
 /**
  * The value that an option receives. A text option takes the exact text of a variable, even if it looks like a number.
- * A key without a value means an empty map, or, where no map is allowed, that the option is not given.
+ * A key without a value means an empty map, or, where no map is allowed, that the option is not given. An unknown key
+ * is kept, so that it is refused.
  */
 function plainValue(node: Node, schemas: readonly Schema[], diagnostics: Diagnostics): unknown {
   const all = schemas.flatMap((schema) => applicable(schema, kindOf(node)));
@@ -42,10 +43,14 @@ function plainValue(node: Node, schemas: readonly Schema[], diagnostics: Diagnos
     if (node.value === 0 && all.some((schema) => schema['format'] === 'duration')) return '0s';
     return node.value === null && wants(all, 'object') ? {} : node.value;
   }
-  const entries = [...node.entries].map(
-    ([key, entry]) => [key, plainValue(entry.value, childSchemas(all, key), diagnostics)] as const,
-  );
-  return Object.fromEntries(entries.filter(([key, value]) => value !== null || wants(childSchemas(all, key), 'null')));
+  const closed = all.some((schema) => schema['additionalProperties'] === false);
+  const entries = [...node.entries].flatMap(([key, entry]) => {
+    const children = childSchemas(all, key);
+    const value = plainValue(entry.value, children, diagnostics);
+    const isKept = value !== null || wants(children, 'null') || (closed && children.length === 0);
+    return isKept ? [[key, value] as const] : [];
+  });
+  return Object.fromEntries(entries);
 }
 
 const wants = (schemas: readonly Schema[], type: string): boolean =>

@@ -181,6 +181,7 @@ class Reader {
       const origin = this.#originOf(pair.key);
       const key = this.#keyOf(pair.key, origin);
       if (key === null) continue;
+      if (pair.value === null && this.#lacksSpace(pair.key, origin)) continue;
       const value = pair.value === null ? nullFrom(origin) : this.read(pair.value, depth + 1);
       if (key === '<<') this.#mergeInto(merged, value);
       else own.set(key, { key: origin, value });
@@ -204,6 +205,15 @@ class Reader {
     if (isScalar(key) && typeof key.source === 'string' && key.source !== '') return key.source;
     this.#fail(origin, 'a key must be plain text');
     return null;
+  }
+
+  /** In brackets, YAML reads `key:value` as one key. The value may be secret, so the message does not have it. */
+  #lacksSpace(key: unknown, origin: Origin): boolean {
+    const colon = isScalar(key) && key.type === 'PLAIN' ? (key.source ?? '').indexOf(':') : -1;
+    if (colon <= 0) return false;
+    const name = this.#source.text.slice(origin.offset, origin.offset + colon);
+    this.#fail(origin, `no space after the colon of ${quote(name)}`, `write ${name}: and a space before the value`);
+    return true;
   }
 
   #scalar(node: unknown): ScalarNode['value'] {
