@@ -23,7 +23,8 @@ COPY config config
 RUN install -d -o node -g node -m 0700 /var/lib/sluice
 WORKDIR /var/lib/sluice
 VOLUME /var/lib/sluice
-USER node
+# The user `node`, by number: Kubernetes cannot check a name for runAsNonRoot.
+USER 1000
 EXPOSE 4317 4318 4319 8888 13133
 HEALTHCHECK --interval=15s --timeout=5s --start-period=60s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:4318/health').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]

@@ -47,6 +47,7 @@ function checkDockerfile() {
   expect(absent.length === 0 && copied.length > 5, `the Dockerfile copies what exists ${absent.join(' ')}`);
   const ignored = readFileSync(join(root, '.dockerignore'), 'utf8').split('\n');
   expect(!copied.some((path) => ignored.includes(path)), 'and nothing that is left out of the build context');
+  expect(/^USER \d+$/m.test(text), 'and its user is a number, as runAsNonRoot of Kubernetes needs');
   const { files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const needed = files.filter((path) => !/^(?:dist\/(?:src|web)|docs)$|\.md$/.test(path));
   expect(
