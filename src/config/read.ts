@@ -1,4 +1,5 @@
 /** Reads a configuration file as text, within limits, or reports why it cannot be read. */
+import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import type { Diagnostics } from './diagnostics.ts';
 import type { Source } from './source.ts';
@@ -38,10 +39,16 @@ export function readSource(name: string, path: string, diagnostics: Diagnostics)
     );
   }
   if (typeof bytes === 'string') return refuse(bytes, bytes === IS_FOLDER ? 'Name a file in it.' : null);
-  const text = decode(bytes);
-  if (text === null) return refuse('is not UTF-8 text', 'is this really a YAML file?');
-  return { name, text };
+  if (bytes.includes(0)) return refuse('is not UTF-8 text', 'is this really a YAML file? If so, save it as UTF-8.');
+  const source = { name, text: new TextDecoder().decode(bytes) };
+  if (isUtf8(bytes)) return source;
+  const origin = { source, offset: source.text.indexOf(REPLACEMENT), length: 1 };
+  diagnostics.error(origin, 'not UTF-8 text', 'save the file as UTF-8');
+  return null;
 }
+
+/** What the decoder puts in the place of bytes that are not UTF-8. */
+const REPLACEMENT = '\ufffd';
 
 /** How to name a file that exists. */
 function missing(name: string, path: string): string | null {
@@ -90,14 +97,5 @@ function readSome(file: number, chunk: Buffer): number | null {
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EAGAIN') return null;
     throw error;
-  }
-}
-
-function decode(bytes: Buffer): string | null {
-  if (bytes.includes(0)) return null;
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes);
-  } catch {
-    return null;
   }
 }
