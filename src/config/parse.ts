@@ -13,6 +13,7 @@ import {
   parseAllDocuments,
   type Node as YamlNode,
   type Pair,
+  visit,
   type YAMLParseError,
   type YAMLWarning,
 } from 'yaml';
@@ -100,15 +101,12 @@ function parseOne(source: Source, diagnostics: Diagnostics): Document | null {
   if (first === undefined) return parseAllDocuments('null')[0] ?? null;
   const faults = list
     .flatMap((document) => [...document.errors, ...document.warnings])
-    // After a line with another indentation, the parser refuses each line that follows.
-    .filter(({ code }, index, all) => code !== 'BAD_INDENT' || !INDENTATION.has(all[index - 1]?.code ?? ''))
+    .filter(({ code }, index, all) => !(CONSEQUENCES[code]?.includes(all[index - 1]?.code ?? '') ?? false))
     .slice(0, MAX_SYNTAX_ERRORS);
-  for (const fault of faults) {
-    const [offset, end] = fault.pos;
-    const origin = { source, offset: Math.min(offset, source.text.length), length: Math.max(1, end - offset) };
-    diagnostics.error(origin, `not valid YAML: ${syntaxMessage(fault.code, fault.message)}`, syntaxHint(fault));
+  if (faults.length > 0) {
+    if (!reportedCause(source, diagnostics)) for (const fault of faults) report(fault, first, source, diagnostics);
+    return null;
   }
-  if (faults.length > 0) return null;
   if (second !== undefined && second.contents !== null) {
     const offset = second.range[0];
     diagnostics.error(
@@ -121,9 +119,62 @@ function parseOne(source: Source, diagnostics: Diagnostics): Document | null {
   return first;
 }
 
-const INDENTATION: ReadonlySet<string> = new Set(['BAD_INDENT', 'TAB_AS_INDENT']);
+/**
+ * Faults that are a consequence of the one before: after a line with another indentation, the parser refuses each line
+ * that follows, and after the end of the outermost map each word.
+ */
+const CONSEQUENCES: Readonly<Record<string, readonly string[]>> = {
+  BAD_INDENT: ['BAD_INDENT', 'TAB_AS_INDENT', 'MISSING_CHAR'],
+  MISSING_CHAR: ['UNEXPECTED_TOKEN'],
+  MULTILINE_IMPLICIT_KEY: ['BLOCK_AS_IMPLICIT_KEY'],
+  UNEXPECTED_TOKEN: ['UNEXPECTED_TOKEN', 'MISSING_CHAR'],
+};
+
+/** Text that is not meant as YAML. The parser reports its consequences, at other places. */
+const CAUSES: readonly (readonly [text: RegExp, what: string, hint: string])[] = [
+  [
+    /^ *[\u00a0\u2000-\u200a\u202f\u3000]/mu,
+    'the line begins with a space that YAML does not know',
+    'indent with plain spaces',
+  ],
+  [/^(?:<{7} |={7}\r?$|>{7} )/mu, 'a mark of a merge conflict', 'resolve the conflict'],
+];
+
+function reportedCause(source: Source, diagnostics: Diagnostics): boolean {
+  for (const [text, what, hint] of CAUSES) {
+    const found = text.exec(source.text);
+    if (found === null) continue;
+    diagnostics.error({ source, offset: found.index, length: found[0].length }, `not valid YAML: ${what}`, hint);
+    return true;
+  }
+  return false;
+}
+
+function report(fault: YAMLParseError | YAMLWarning, document: Document, source: Source, diagnostics: Diagnostics) {
+  const [from, end] = fault.pos;
+  const offset = fault.message.startsWith(OPEN_QUOTE) ? openingQuote(document, from) : from;
+  const origin = { source, offset: Math.min(offset, source.text.length), length: Math.max(1, end - from) };
+  const beforeBrace = source.text.slice(offset - 1, offset + 1) === '${';
+  const hint = beforeBrace ? 'put the value in quotes' : syntaxHint(fault);
+  diagnostics.error(origin, `not valid YAML: ${syntaxMessage(fault.code, fault.message)}`, hint);
+}
+
+/** How the parser's message about a quote that is not closed begins. */
+const OPEN_QUOTE = 'Missing closing ';
+
+/** The parser reports the end of the quoted text, which is often the end of the file. */
+function openingQuote(document: Document, end: number): number {
+  let opening = end;
+  visit(document, {
+    Scalar: (_key, { type, range }) => {
+      if (type?.startsWith('QUOTE') === true && range && range[1] === end) opening = range[0];
+    },
+  });
+  return opening;
+}
 
 function syntaxMessage(code: string, message: string): string {
+  if (message.startsWith(OPEN_QUOTE)) return 'this quote is not closed';
   if (code === 'DUPLICATE_KEY') return 'this key is already given above';
   if (code === 'TAB_AS_INDENT') return 'a tab character';
   const sentence = message.split('\n')[0] ?? message;
@@ -135,6 +186,10 @@ function syntaxHint({ code, message }: YAMLParseError | YAMLWarning): string | n
   if (code === 'TAB_AS_INDENT') return 'indent with spaces';
   if (code === 'BAD_INDENT')
     return message.startsWith('Flow') ? 'close the bracket above' : 'compare its indentation with the lines above';
+  if (code === 'BLOCK_AS_IMPLICIT_KEY')
+    return 'compare its indentation with the lines above, or put a value that holds ": " in quotes';
+  if (code === 'BAD_DQ_ESCAPE') return 'between single quotes, a backslash is a plain character';
+  if (message.startsWith('Missing ,')) return 'add the comma, or put the value in quotes';
   if (code === 'BAD_SCALAR_START') return 'put the value in quotes';
   return code === 'TAG_RESOLVE_FAILED' ? 'tags are not used in this configuration' : null;
 }
@@ -203,7 +258,11 @@ class Reader {
     if (typeof plain === 'symbol') return '<<';
     if (typeof plain === 'string') return plain;
     if (isScalar(key) && typeof key.source === 'string' && key.source !== '') return key.source;
-    this.#fail(origin, 'a key must be plain text');
+    this.#fail(
+      origin,
+      'a key must be plain text',
+      isMap(key) ? 'put a value that begins with {{ in quotes' : undefined,
+    );
     return null;
   }
 

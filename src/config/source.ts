@@ -29,7 +29,7 @@ const CONTEXT_BEFORE = 40;
 /** Options whose literal values are masked even without a schema, as in a file that is not valid YAML. */
 const SECRET_LINE =
   /((?:^|[\s{,-])["']?(?:[\w-]*(?:password|passwd|secret|token)|(?:[\w-]*_)?key|api[_-]?key|authorization)["']?\s*[:=]\s*)("[^"]*"?|'[^']*'?|[^\s,}\]#]+)/giu;
-const UNPRINTABLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
+const UNPRINTABLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u00a0\u2000-\u200f\u2028-\u202f\u2060-\u2069\u3000\ufeff]/gu;
 
 function positionOf(origin: Origin): Position {
   const before = origin.source.text.slice(0, origin.offset);
