@@ -259,9 +259,10 @@ function typeHint(error: ErrorObject, type: unknown, hidden: boolean): string | 
   const types: readonly unknown[] = Array.isArray(type) ? type : [type];
   const format = String((error.parentSchema as Schema | undefined)?.['format'] ?? '');
   if (typeof data === 'number' && format === 'duration' && !hidden)
-    return `give it a unit, such as ${data}s or ${data}ms`;
+    return `give it a unit, such as ${data}${unitOf(error)}`;
   if (FORMAT_WORDS[format] !== undefined) return FORMAT_WORDS[format][1];
   if (types.includes('boolean') && /^(yes|no|on|off)$/iu.test(String(data))) return 'write true or false';
+  if (typeof data === 'string' && !hidden && types.includes(typeMeant(data))) return 'write it without quotes';
   if (types.includes('string') && (typeof data === 'number' || typeof data === 'boolean')) {
     return hidden ? 'put it in quotes' : `put it in quotes: "${String(data)}"`;
   }
@@ -269,6 +270,18 @@ function typeHint(error: ErrorObject, type: unknown, hidden: boolean): string | 
   if (types.includes('array') && !Array.isArray(data)) return `write it as a list: [${itemOf(schema)}]`;
   const options = knownKeys([schema]);
   return types.includes('object') && options.length > 0 ? `known options: ${options.join(', ')}` : null;
+}
+
+/** The unit of the default is the usual one of the option: days of a retention, seconds of a timeout. */
+function unitOf({ parentSchema }: ErrorObject): string {
+  const usual = (parentSchema as Schema | undefined)?.['default'];
+  return /[a-z]+$/u.exec(typeof usual === 'string' ? usual : '')?.[0] ?? 's';
+}
+
+/** The type of a text that looks like a number or a truth value. */
+function typeMeant(text: string): string {
+  if (/^(?:true|false)$/u.test(text)) return 'boolean';
+  return /^-?\d+$/u.test(text) ? 'integer' : 'string';
 }
 
 /** An example of the items of a list. */
