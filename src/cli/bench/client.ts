@@ -3,12 +3,16 @@
  * At a rate it does not wait for the server: the time of an answer counts from the time its request was due, which
  * avoids coordinated omission.
  */
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as otherWork, setTimeout as pause } from 'node:timers/promises';
 import { Agent } from 'undici';
 import type { Requests } from './requests.ts';
 
 /** Enough for twice the peak for a second. */
 const MOST_CONNECTIONS = 4096;
+/** Requests that wait for a connection. At a rate beyond all capacity they would otherwise fill the memory. */
+const MOST_WAITING = 10_000;
+/** A generator that is behind its rate handles answers and signals after so many requests. */
+const REQUESTS_AT_ONCE = 1000;
 /** A sender in a closed loop waits after a failure, so that it does not send failing requests as fast as it can. */
 const FAILURE_PAUSE_MS = 50;
 /** The status of a request without an answer. */
@@ -90,22 +94,34 @@ export class Client {
   }
 
   /**
-   * An open loop with this average rate. A request that finds no free connection waits for one, and is not sent when
-   * the load ends before.
+   * An open loop of as many requests as the rate has in this time, at random times, and until its end. A request that
+   * finds no free connection waits for one, and is not sent when the load ends before. At most `MOST_WAITING` wait.
    */
   async atRate(requests: Requests, rate: Rate): Promise<readonly Outcome[]> {
     const { perSecond, milliseconds, isEven = false, signal } = rate;
     const pending: Promise<Outcome>[] = [];
     const started = performance.now();
-    const gap = (): number => (isEven ? 1 : -Math.log(1 - Math.random())) * (1000 / perSecond);
     const end = started + milliseconds;
-    const isOver = (): boolean => performance.now() >= end || signal?.aborted === true;
-    for (let due = started; due < end; due += gap()) {
-      const wait = due - performance.now();
-      if (wait > 1) await pause(wait);
-      if (signal?.aborted === true) break;
+    const isAborted = (): boolean => signal?.aborted === true;
+    const isOver = (): boolean => performance.now() >= end || isAborted();
+    const until = (time: number): Promise<void> =>
+      pause(Math.max(0, time - performance.now()), undefined, { ...(signal && { signal }) }).catch(() => undefined);
+    const count = Math.max(1, Math.round((perSecond * milliseconds) / 1000));
+    let due = started;
+    let late = 0;
+    for (let sent = 0; sent < count; sent += 1) {
+      // The next of the remaining times, each of which is equally likely in the remaining time.
+      if (isEven) due = started + (sent * 1000) / perSecond;
+      else due += (end - due) * (1 - Math.random() ** (1 / (count - sent)));
+      if (due - performance.now() > 1) await until(due);
+      else if (sent % REQUESTS_AT_ONCE === 0) await otherWork();
+      while (this.#waiting.length >= MOST_WAITING && !isOver()) await pause(1);
+      // A generator that is behind makes a part of its last requests after the end.
+      if (isOver()) late += 1;
+      if (isAborted() || late > MOST_WAITING) break;
       pending.push(this.#sendWhenFree(requests, due, isOver));
     }
+    await until(end);
     return Promise.all(pending);
   }
 

@@ -17,7 +17,7 @@ export interface Findings {
   readonly complete: boolean;
   readonly steps: readonly Step[];
   readonly spansStored: number;
-  /** Spans a second of the closed loop; null at a given rate. */
+  /** The most spans a second of a step, after a closed loop; null at a given rate. */
   readonly saturation: number | null;
   /** The highest offered rate that was sustained; null when none was. */
   readonly sustained: number | null;
@@ -49,7 +49,7 @@ export function findingsOf(run: Run, isEmbedded: boolean, complete: boolean): Fi
   const diskBytes = bytesOf(after.databaseBytes, before.databaseBytes);
   return {
     ...{ complete, steps, spansStored },
-    saturation: measured.find(({ load }) => load === 'peak')?.stored ?? null,
+    saturation: measured.some(({ load }) => load === 'peak') ? (busiest?.stored ?? null) : null,
     sustained: measured.filter(isSustained).reduce<number | null>((most, { offered }) => offered ?? most, null),
     ...{ daemonTime, databaseTime, diskBytes },
     walBytes: bytesOf(after.walBytes, before.walBytes),

@@ -103,6 +103,7 @@ async function measure(plan: LoadPlan, { name, isOpen, send }: Load): Promise<St
   const started = performance.now();
   const outcomes = await send();
   const seconds = (performance.now() - started) / 1000;
+  const offeredSeconds = plan.signal.aborted ? seconds : plan.milliseconds / 1000;
   const after = await readMeters(plan.sources);
   const stored = outcomes.filter(({ status }) => status === 200);
   const times = stored.map(({ ms }) => ms);
@@ -112,7 +113,7 @@ async function measure(plan: LoadPlan, { name, isOpen, send }: Load): Promise<St
   };
   return {
     load: name,
-    offered: isOpen ? (outcomes.length * spansPerRequest * 1000) / plan.milliseconds : null,
+    offered: isOpen ? (outcomes.length * spansPerRequest) / offeredSeconds : null,
     stored: (stored.length * spansPerRequest) / seconds,
     p50: times.length === 0 ? null : quantile(times, 0.5),
     p99: times.length === 0 ? null : quantile(times, 0.99),

@@ -1,0 +1,56 @@
+// The open loop of `sluice bench`, against a server that answers everything.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import t, { type Test } from 'tap';
+import { Client } from '../../../src/cli/bench/client.ts';
+import { FreshRequests } from '../../../src/cli/bench/requests.ts';
+import { makeTraceRequest } from '../../../src/cli/bench/trace-request.ts';
+
+const MILLISECONDS = 300;
+const CONNECTIONS = 4;
+
+async function clientOf(t: Test): Promise<Client> {
+  const server = createServer((request, response) => void request.resume().on('end', () => response.end()));
+  await new Promise<void>((listening) => void server.listen(0, '127.0.0.1', listening));
+  const { port } = server.address() as AddressInfo;
+  const client = new Client(`http://127.0.0.1:${port}`, 'key', { connections: CONNECTIONS });
+  t.teardown(async () => {
+    await client.close();
+    server.close();
+  });
+  return client;
+}
+
+const requests = (): FreshRequests => {
+  const shape = { spans: 1, kind: 'small-spans', environment: 'bench', nowMs: Date.now() };
+  return new FreshRequests([makeTraceRequest(shape, 'seed')], 'identity');
+};
+
+t.test('a rate has the requests that it has in the time, and lasts for the time', async (t) => {
+  const client = await clientOf(t);
+  for (const isEven of [true, false]) {
+    const started = performance.now();
+    const outcomes = await client.atRate(requests(), { perSecond: 40, milliseconds: MILLISECONDS, isEven });
+    t.equal(outcomes.length, 12);
+    t.ok(performance.now() - started >= MILLISECONDS - 1);
+    t.ok(outcomes.every(({ due }) => due >= started && due <= started + MILLISECONDS + 1));
+  }
+  const slow = await client.atRate(requests(), { perSecond: 1, milliseconds: MILLISECONDS });
+  t.equal(slow.length, 1, 'one request at least');
+});
+
+t.test('a rate beyond all capacity ends, and fills no memory', async (t) => {
+  const client = await clientOf(t);
+  const outcomes = await client.atRate(requests(), { perSecond: 1e12, milliseconds: MILLISECONDS });
+  t.ok(outcomes.length < 25_000, `${outcomes.length} requests`);
+  t.ok(outcomes.some(({ status }) => status === -1));
+});
+
+t.test('a signal ends it between two requests', async (t) => {
+  const client = await clientOf(t);
+  const stopping = new AbortController();
+  const rate = { perSecond: 1, milliseconds: 3_600_000, signal: stopping.signal };
+  const load = client.atRate(requests(), rate);
+  stopping.abort();
+  t.ok((await load).length <= 1);
+});
