@@ -269,6 +269,8 @@ function typeHint(error: ErrorObject, type: unknown, hidden: boolean): string | 
   const schema = (error.parentSchema ?? {}) as Schema;
   if (types.includes('array') && !Array.isArray(data)) return `write it as a list: [${itemOf(schema)}]`;
   const options = knownKeys([schema]);
+  if (types.includes('object') && options.some((option) => String(data).startsWith(`${option}:`)))
+    return 'put a space after the colon';
   return types.includes('object') && options.length > 0 ? `known options: ${options.join(', ')}` : null;
 }
 

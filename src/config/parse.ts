@@ -138,6 +138,7 @@ const CAUSES: readonly (readonly [text: RegExp, what: string, hint: string])[] =
     'indent with plain spaces',
   ],
   [/^(?:<{7} |={7}\r?$|>{7} )/mu, 'a mark of a merge conflict', 'resolve the conflict'],
+  [/^ *\{\{/mu, 'a template', 'render it first'],
 ];
 
 function reportedCause(source: Source, diagnostics: Diagnostics): boolean {
@@ -188,6 +189,7 @@ function syntaxHint({ code, message }: YAMLParseError | YAMLWarning): string | n
     return message.startsWith('Flow') ? 'close the bracket above' : 'compare its indentation with the lines above';
   if (code === 'BLOCK_AS_IMPLICIT_KEY')
     return 'compare its indentation with the lines above, or put a value that holds ": " in quotes';
+  if (code === 'MULTILINE_IMPLICIT_KEY') return 'write the line as key: value, with a space after the colon';
   if (code === 'BAD_DQ_ESCAPE') return 'between single quotes, a backslash is a plain character';
   if (message.startsWith('Missing ,')) return 'add the comma, or put the value in quotes';
   if (code === 'BAD_SCALAR_START') return 'put the value in quotes';
