@@ -22,9 +22,12 @@ export interface Position {
   readonly column: number;
 }
 
-/** Longer lines are cut around the place. */
-const EXCERPT_WIDTH = 120;
-const CONTEXT_BEFORE = 40;
+/**
+ * Longer lines are cut around the place, so that they fit 80 columns with their number. Below a line that a terminal
+ * wraps, the caret is at the wrong place.
+ */
+const EXCERPT_WIDTH = 70;
+const CONTEXT_BEFORE = 30;
 
 /** Options whose literal values are masked even without a schema, as in a file that is not valid YAML. */
 const SECRET_LINE =
@@ -51,7 +54,8 @@ export function excerptOf(origin: Origin, secrets: readonly Origin[]): readonly 
   const lineEnd = text.indexOf('\n', origin.offset) === -1 ? text.length : text.indexOf('\n', origin.offset);
   const masked = maskLine(text.slice(lineStart, lineEnd), lineStart, origin.source, secrets);
   const column = origin.offset - lineStart;
-  const cut = column > EXCERPT_WIDTH - CONTEXT_BEFORE ? column - CONTEXT_BEFORE : 0;
+  const most = Math.max(0, masked.length - EXCERPT_WIDTH);
+  const cut = column > EXCERPT_WIDTH - CONTEXT_BEFORE ? Math.min(column - CONTEXT_BEFORE, most) : 0;
   const shown = masked.slice(cut, cut + EXCERPT_WIDTH).trimEnd();
   const prefix = cut > 0 ? '…' : '';
   const suffix = masked.length > cut + EXCERPT_WIDTH ? '…' : '';

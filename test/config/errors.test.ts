@@ -14,6 +14,7 @@ const ENVIRONMENT = { SECRET, SHORT: 'tiny-secret', WORD: 'many' };
 const SECRETS = [SECRET, 'tiny-secret', 'hunter2', '1234567890123456789'];
 /** Every file is refused at once, expansion bombs included. */
 const PROMPT_MS = 1_000;
+const COLUMNS = 80;
 
 const SCHEMAS = new CompiledSchemas();
 
@@ -50,5 +51,10 @@ for (const file of files) {
     t.equal(message, readFileSync(expected, 'utf8'));
     for (const secret of SECRETS) t.notMatch(message, secret, 'no secret is shown');
     t.notMatch(message, /\n\s+at /u, 'no stack trace');
+    const excerpts = message.split('\n').filter((line) => /^ {2,5}\d* +\| /u.test(line));
+    t.ok(
+      excerpts.every((line) => line.length <= COLUMNS),
+      'a caret is below its place on a terminal of 80 columns',
+    );
   });
 }
