@@ -29,11 +29,14 @@ const requests = (): FreshRequests => {
 t.test('a rate has the requests that it has in the time, and lasts for the time', async (t) => {
   const client = await clientOf(t);
   for (const isEven of [true, false]) {
+    const bodies = requests();
     const started = performance.now();
-    const outcomes = await client.atRate(requests(), { perSecond: 40, milliseconds: MILLISECONDS, isEven });
+    const load = client.atRate(bodies, { perSecond: 40, milliseconds: MILLISECONDS, isEven });
+    const begun = performance.now();
+    const outcomes = await load;
     t.equal(outcomes.length, 12);
     t.ok(performance.now() - started >= MILLISECONDS - 1);
-    t.ok(outcomes.every(({ due }) => due >= started && due <= started + MILLISECONDS + 1));
+    t.ok(outcomes.every(({ due }) => due >= started && due <= begun + MILLISECONDS));
   }
   const slow = await client.atRate(requests(), { perSecond: 1, milliseconds: MILLISECONDS });
   t.equal(slow.length, 1, 'one request at least');
@@ -42,7 +45,7 @@ t.test('a rate has the requests that it has in the time, and lasts for the time'
 t.test('a rate beyond all capacity ends, and fills no memory', async (t) => {
   const client = await clientOf(t);
   const outcomes = await client.atRate(requests(), { perSecond: 1e12, milliseconds: MILLISECONDS });
-  t.ok(outcomes.length < 25_000, `${outcomes.length} requests`);
+  t.ok(outcomes.length < 50_000, `${outcomes.length} requests`);
   t.ok(outcomes.some(({ status }) => status === -1));
 });
 
