@@ -1,6 +1,6 @@
 /** `sluice mcp`: tools for coding agents over standard input and output, by the Model Context Protocol. */
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { readLimitedFile } from '../component/limited-file.ts';
 import type { Logger } from '../component/logger.ts';
 import { UserError } from '../errors.ts';
 import { ChildCommands } from '../daemon/child-commands.ts';
@@ -22,6 +22,7 @@ import { queryViews } from './view-queries.ts';
 import { versionOf } from '../component/version.ts';
 
 const TOKEN_VARIABLE = 'SLUICE_READ_TOKEN';
+const MAX_TOKEN_FILE_BYTES = 65_536;
 const READER = { url: '', connections: 3, timeoutMs: 30_000, applicationName: 'sluice-mcp' } as const;
 const BY = { id: null, name: 'sluice mcp' } as const;
 const DATABASE_ONLY = ['project', 'no-content', 'sql', 'config', 'set'] as const;
@@ -75,7 +76,7 @@ function tokenOf({ values, process }: Call): string {
 
 function readToken(path: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    return readLimitedFile(path, { maxBytes: MAX_TOKEN_FILE_BYTES, pipes: true }).toString('utf8');
   } catch (error) {
     throw new UserError(`the file of the token cannot be read: ${fileFault(error)}`);
   }

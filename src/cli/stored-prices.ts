@@ -1,7 +1,7 @@
 /** `sluice prices set|list|remove`: own prices in the database, for all daemons on it, without a reload. */
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parse } from 'yaml';
+import { readLimitedFile } from '../component/limited-file.ts';
 import { UserError } from '../errors.ts';
 import {
   listPrices,
@@ -21,6 +21,7 @@ import { asJson, clean } from './view/screen-text.ts';
 import { layOut } from './terminal.ts';
 import { fileFault } from './file-fault.ts';
 
+const MAX_FILE_BYTES = 16 * 1024 * 1024;
 const PROJECT = {
   project: textOption('NAME', 'The project that it applies to', { short: 'p', otherwise: 'every project' }),
 };
@@ -46,7 +47,7 @@ export const commands: Readonly<Record<string, Command>> = {
       withDatabase(call, 'write', async (database, { config }) => {
         const project = call.values.text('project') ?? null;
         const book = await loadBook(call, pricingOptionsOf(config));
-        const entries = (await entriesOf(call)).map(checked);
+        const entries = entriesOf(call).map(checked);
         book.withStored(entries, (entry, { path, message }) => {
           throw new UserError(`the price "${entry.id}" is invalid: ${path} ${message}`, 'Nothing was stored.');
         });
@@ -87,13 +88,13 @@ export const commands: Readonly<Record<string, Command>> = {
 };
 
 /** The entries to store, unchecked: from a file, or from the options. */
-async function entriesOf(call: Call): Promise<readonly unknown[]> {
+function entriesOf(call: Call): readonly unknown[] {
   const { values, words } = call;
   const file = values.text('file');
   if (file !== undefined) {
     if (words.length > 0 || values.text('model') !== undefined)
       throw new UsageError('--file holds whole entries', 'leave out ID, --model, --provider, --rates and --from');
-    return [await readEntries(resolve(call.process.cwd(), file))].flat();
+    return [readEntries(resolve(call.process.cwd(), file))].flat();
   }
   const [id] = words;
   const model = values.text('model');
@@ -111,9 +112,9 @@ async function entriesOf(call: Call): Promise<readonly unknown[]> {
   ];
 }
 
-async function readEntries(path: string): Promise<unknown> {
+function readEntries(path: string): unknown {
   try {
-    return parse(await readFile(path, 'utf8')) as unknown;
+    return parse(readLimitedFile(path, { maxBytes: MAX_FILE_BYTES, pipes: true }).toString('utf8')) as unknown;
   } catch (error) {
     throw new UserError(`${path} cannot be read: ${fileFault(error)}`);
   }

@@ -1,5 +1,6 @@
 /** The URL of a PostgreSQL database, as options take it. It holds a password: no message repeats it. */
 import { MAX_PORT } from './endpoint.ts';
+import { MAX_TLS_FILE_BYTES, readLimitedFile } from './limited-file.ts';
 import { suggest } from './nearest.ts';
 
 export interface UrlFault {
@@ -36,6 +37,8 @@ const SSL_PARAMETERS = [
   'ssl_max_protocol_version',
 ];
 
+const FILES = ['sslrootcert', 'sslcert', 'sslkey'];
+
 /** The URL for the client, with the mode of TLS that is used. */
 export function forClient(url: string): string {
   return url.includes('uselibpqcompat=true') ? url : url.replace(SAME_AS_VERIFY_FULL, 'verify-full');
@@ -60,8 +63,22 @@ export function faultOfDatabaseUrl(text: string): UrlFault | null {
     };
   // The client takes an unknown mode for verify-full, which may not be what is meant.
   const mode = url.searchParams.get('sslmode') ?? '';
-  if (mode === '' || SSL_MODES.includes(mode)) return null;
-  return { message: 'its sslmode is not known', hint: suggest(mode, SSL_MODES, 'modes') ?? FORM_HINT };
+  if (mode !== '' && !SSL_MODES.includes(mode))
+    return { message: 'its sslmode is not known', hint: suggest(mode, SSL_MODES, 'modes') ?? FORM_HINT };
+  return faultOfFiles(url);
+}
+
+/** The client reads these files without a limit, and waits for the writer of a pipe. */
+function faultOfFiles({ searchParams }: URL): UrlFault | null {
+  for (const path of FILES.map((name) => searchParams.get(name) ?? '').filter((each) => each !== '')) {
+    try {
+      readLimitedFile(path, { maxBytes: MAX_TLS_FILE_BYTES });
+    } catch (error) {
+      const message = `${path}, which it names, cannot be read: ${(error as Error).message}`;
+      return { message, hint: 'Check the path and its permissions.' };
+    }
+  }
+  return null;
 }
 
 /** The host may be left out, also after a user. */

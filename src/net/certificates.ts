@@ -3,8 +3,8 @@
  * connects.
  */
 import { constants as cryptoConstants, createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
+import { MAX_TLS_FILE_BYTES, readLimitedFile } from '../component/limited-file.ts';
 import { CIPHER_SUITES, type TlsOptions, type TlsVersion } from './tls-options.ts';
 
 /** Options for node:tls. */
@@ -37,8 +37,6 @@ type FileOption = 'cert_file' | 'key_file' | 'client_ca_file';
 
 /** A list of suites without these switches TLS 1.3 off. */
 const TLS13_SUITES = ['TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256', 'TLS_AES_128_GCM_SHA256'];
-/** Larger files cannot be certificates or keys. */
-const MAX_FILE_BYTES = 1_048_576;
 const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/gu;
 const VERSIONS = { '1.2': 'TLSv1.2', '1.3': 'TLSv1.3' } as const satisfies Record<TlsVersion, string>;
 
@@ -108,7 +106,7 @@ class CertificateReader {
   #file(option: FileOption): Buffer | null {
     const path = this.#files.resolvePath(this.#options[option] ?? '');
     try {
-      return readBounded(path);
+      return readLimitedFile(path, { maxBytes: MAX_TLS_FILE_BYTES });
     } catch (error) {
       const hint =
         'A relative path starts at the working directory. The user of the daemon must be able to read the file.';
@@ -164,19 +162,6 @@ class CertificateReader {
   #warn(message: string): void {
     const hint = 'Clients refuse it. A new certificate is loaded without a restart.';
     this.#faults.push({ option: 'cert_file', severity: 'warning', message, hint });
-  }
-}
-
-/** Reads no more than MAX_FILE_BYTES, and only a regular file. The open does not wait for the writer of a pipe. */
-function readBounded(path: string): Buffer {
-  const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-  try {
-    const status = fstatSync(descriptor);
-    if (!status.isFile()) throw new Error('it is not a file');
-    if (status.size > MAX_FILE_BYTES) throw new Error('it is too large');
-    return readFileSync(descriptor);
-  } finally {
-    closeSync(descriptor);
   }
 }
 

@@ -1,6 +1,7 @@
 /** What `sluice explain` is given: bodies of OTLP, or rows as the file exporter writes them. */
-import { readFileSync } from 'node:fs';
+import { constants } from 'node:buffer';
 import { gunzipSync } from 'node:zlib';
+import { readLimitedFile } from '../../component/limited-file.ts';
 import { UserError } from '../../errors.ts';
 import type { Row } from '../reader.ts';
 import type { Body } from './stages.ts';
@@ -8,6 +9,8 @@ import { fileFault } from '../file-fault.ts';
 
 /** As for requests. */
 const MAX_BYTES = 16 * 1024 * 1024;
+/** A file of rows may have many; its text must fit into a string. */
+const MAX_FILE_BYTES = constants.MAX_STRING_LENGTH;
 const GZIP_MAGIC = [0x1f, 0x8b] as const;
 const OPEN_BRACE = 0x7b;
 const WHITE = [0x20, 0x0a, 0x0d, 0x09];
@@ -44,7 +47,7 @@ function expanded(path: string): Buffer {
 
 function read(path: string): Buffer {
   try {
-    return readFileSync(path);
+    return readLimitedFile(path, { maxBytes: MAX_FILE_BYTES, pipes: true });
   } catch (error) {
     throw new UserError(`${path} cannot be read: ${fileFault(error)}`);
   }

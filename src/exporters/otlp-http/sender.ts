@@ -1,8 +1,8 @@
 /** Makes one attempt to send one body and classifies the result: delivered, retry, or refused. */
-import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Dispatcher } from 'undici';
+import { MAX_TLS_FILE_BYTES, readLimitedFile } from '../../component/limited-file.ts';
 import { UserError } from '../../errors.ts';
 import { MEDIA_TYPES, type Signal } from '../../pdata/context.ts';
 import { requestAsJson } from './request-json.ts';
@@ -45,7 +45,7 @@ export class Sender {
   /** Reads the files that TLS needs. */
   async open(resolvePath: (path: string) => string): Promise<void> {
     const { tls, proxy_url: proxy, timeout } = this.#options;
-    const connect = { ...(await connectOptions(tls, resolvePath)), timeout };
+    const connect = { ...connectOptions(tls, resolvePath), timeout };
     // Loaded here, so that only a daemon that forwards loads the client.
     const { Agent, ProxyAgent } = await import('undici');
     const settings = { headersTimeout: timeout, bodyTimeout: timeout };
@@ -144,17 +144,17 @@ function urlsOf(options: OtlpHttpOptions): Readonly<Record<Signal, string>> {
   };
 }
 
-async function connectOptions(tls: TlsOptions, resolvePath: (path: string) => string) {
-  const read = async (option: keyof TlsOptions): Promise<string | undefined> => {
+function connectOptions(tls: TlsOptions, resolvePath: (path: string) => string) {
+  const read = (option: keyof TlsOptions): Buffer | undefined => {
     const path = String(tls[option]);
     if (path === '') return undefined;
     try {
-      return await readFile(resolvePath(path), 'utf8');
+      return readLimitedFile(resolvePath(path), { maxBytes: MAX_TLS_FILE_BYTES });
     } catch (error) {
       throw new UserError(`tls.${option} cannot be read: ${describe(error)}`, 'Check the path and its permissions.');
     }
   };
-  const [ca, cert, key] = [await read('ca_file'), await read('cert_file'), await read('key_file')];
+  const [ca, cert, key] = [read('ca_file'), read('cert_file'), read('key_file')];
   return {
     ...(ca === undefined ? {} : { ca }),
     ...(cert === undefined ? {} : { cert }),

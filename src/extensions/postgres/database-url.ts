@@ -13,10 +13,7 @@ function faultOfParameters(url: string): UrlFault | null {
     new pg.Client({ connectionString: forClient(url) });
     return null;
   } catch (error) {
-    const { path, message } = error as NodeJS.ErrnoException;
-    return path === undefined
-      ? { message, hint: 'Correct the parameters after the question mark.' }
-      : { message: `${path}, which it names, cannot be read: ${message}`, hint: 'Check the path and its permissions.' };
+    return { message: (error as Error).message, hint: 'Correct the parameters after the question mark.' };
   }
 }
 

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { readLimitedFile } from '../../component/limited-file.ts';
 import { literalPattern } from '../../pdata/literal-pattern.ts';
 import { Card, type Origin } from './card.ts';
 import { draftCard, type RawMatch, type RawModel, type RawProvider } from './catalogue-data.ts';
@@ -20,6 +21,9 @@ import {
   startingWith,
 } from './name-pattern.ts';
 import { foldProvider, type ProviderIndex } from './route.ts';
+
+/** Upstream's file has about 1 MB. */
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 export interface CatalogueModel {
   readonly id: string;
@@ -101,7 +105,7 @@ export class Catalogue implements ProviderIndex {
 
   /** A local copy of upstream's data file. Throws when it has another format. */
   static async fromFile(path: string): Promise<Catalogue> {
-    const text = await readFile(path, 'utf8');
+    const text = readLimitedFile(path, { maxBytes: MAX_FILE_BYTES }).toString('utf8');
     const parsed: unknown = JSON.parse(text);
     const providers = Array.isArray(parsed) ? parsed : (parsed as { providers?: unknown } | null)?.providers;
     if (!Array.isArray(providers) || !providers.every(isProvider))

@@ -2,10 +2,12 @@
 import { createServer } from 'node:https';
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { endpointFaults, type OtlpHttpOptions } from '../../../src/exporters/otlp-http/options.ts';
 import { Sender } from '../../../src/exporters/otlp-http/sender.ts';
+import { aPipe } from '../../support/named-pipe.ts';
 import { refuse, startRemote } from '../../support/fake-remote.ts';
 
 const FIXTURES = fileURLToPath(new URL('../../../../test/fixtures/tls/', import.meta.url));
@@ -132,6 +134,12 @@ t.test('endpoints that cannot be used are refused', async (t) => {
 });
 
 t.test('an unreadable file is found at the start', async (t) => {
-  const tls = { ...OPTIONS.tls, ca_file: 'nothing.pem' };
-  await t.rejects(opened(t, { endpoint: 'http://host', tls }), { message: /tls.ca_file cannot be read: ENOENT/u });
+  const refused = (path: string, message: RegExp) => {
+    const tls = { ...OPTIONS.tls, ca_file: relative(FIXTURES, path) };
+    return t.rejects(opened(t, { endpoint: 'http://host', tls }), { message });
+  };
+  await refused(join(FIXTURES, 'nothing.pem'), /tls.ca_file cannot be read: ENOENT/u);
+  await refused(t.testdir(), /tls.ca_file cannot be read: it is a folder/u);
+  await refused('/dev/zero', /tls.ca_file cannot be read: it is not a file/u);
+  await refused(aPipe(t.testdir()), /tls.ca_file cannot be read: it is not a file/u);
 });

@@ -32,6 +32,8 @@ const REFUSED: readonly (readonly [url: string, reason: RegExp])[] = [
     'postgres://db/x?sslmode=verify-full&sslrootcert=/absent/ca.crt',
     /\/absent\/ca\.crt, which it names, cannot be read/,
   ],
+  ['postgres://db/x?sslcert=/tmp', /\/tmp, which it names, cannot be read: it is a folder/],
+  ['postgres://db/x?sslkey=/dev/zero', /\/dev\/zero, which it names, cannot be read: it is not a file/],
 ];
 
 REFUSED.forEach(([url, reason], index) => {

@@ -2,6 +2,7 @@
 import t from 'tap';
 import { PriceBook } from '../../../src/processors/pricing/price-book.ts';
 import { formatRate } from '../../../src/processors/pricing/rates.ts';
+import { aPipe } from '../../support/named-pipe.ts';
 import { isPrompt } from '../../support/promptness.ts';
 
 const SEPTEMBER = Date.UTC(2026, 8, 20, 12);
@@ -329,5 +330,6 @@ t.test('price book', async (t) => {
       message: 'catalogue: is not a genai-prices data file',
     });
     await t.rejects(PriceBook.load({ catalogue: `${dir}/none.json` }), { message: /^catalogue: ENOENT/ });
+    await t.rejects(PriceBook.load({ catalogue: aPipe(dir) }), { message: 'catalogue: it is not a file' });
   });
 });
