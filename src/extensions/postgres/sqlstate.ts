@@ -13,6 +13,8 @@ export type Meaning =
   /** The data is not known to be wrong: answer 503. */
   | 'unavailable';
 
+/** The code of notices, and of lines of the log. */
+export const SUCCESSFUL_COMPLETION = '00000';
 /** By a time limit, or by an administrator. */
 export const QUERY_CANCELED = '57014';
 /** A row for the default partition while its day's partition is created. The next attempt uses the new partition. */

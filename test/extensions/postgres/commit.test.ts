@@ -269,3 +269,15 @@ longTest('the server keeps the memory of one group for the next', { skip: !onLin
   t.ok(Math.min(...faults) < GROUPS_PAGES * 2, `${faults} page faults, ${GROUPS_PAGES} pages of rows`);
   await database.close();
 });
+
+t.test('notices and warnings of a trigger at COMMIT do not make the outcome unknown', async (t) => {
+  const daemon = await startPostgresDaemon(t);
+  await daemon.query(`
+    CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      RAISE NOTICE 'a notice'; RAISE WARNING 'a warning'; RAISE LOG 'a line'; RETURN NULL;
+    END $$;
+    CREATE CONSTRAINT TRIGGER tell AFTER INSERT ON sluice.replay_markers DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW EXECUTE FUNCTION tell()`);
+  for (let requests = 0; requests < 3; requests++) t.equal(await deliver(daemon, oneSpan()), 200);
+  t.equal(failures(daemon, 'ambiguous'), 0);
+});

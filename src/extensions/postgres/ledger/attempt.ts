@@ -26,7 +26,7 @@ import {
 import { findEarlyRefusals } from './early-refusals.ts';
 import { openingOf } from './limits.ts';
 import type { RecentConflicts } from './recent-conflicts.ts';
-import { sqlstateOf } from '../sqlstate.ts';
+import { SUCCESSFUL_COMPLETION, sqlstateOf } from '../sqlstate.ts';
 import type { KnownContents } from './contents.ts';
 import { ContentsStored, OpenTransaction, type Repeats } from './transaction.ts';
 import { conflicts, overQuota, ownersOf, usageOf, outcomesFor } from './outcomes.ts';
@@ -173,7 +173,9 @@ export class Attempt {
   async #commit(open: OpenTransaction, usage: Step): Promise<void> {
     const { client } = this.#parts;
     const warnings: string[] = [];
-    const note = ({ message = '' }: { readonly message?: string | undefined }): void => void warnings.push(message);
+    const note = (notice: Notice): void => {
+      if (leavesDoubt(notice)) warnings.push(notice.message ?? '');
+    };
     const counters: Step = { ...usage, read: () => void client.on('notice', note) };
     let isCommitAnswered = false;
     const translate = (error: unknown): unknown => {
@@ -216,6 +218,19 @@ function handleOf(transaction: OpenTransaction): TransactionHandle {
     flush: () => transaction.flush(),
   };
 }
+
+interface Notice {
+  readonly message?: string | undefined;
+  readonly code?: string | undefined;
+  readonly where?: string | undefined;
+}
+
+/**
+ * Whether a message beside the answer to COMMIT may mean that the transaction is not durable. Notices and lines of the
+ * server's log have the code of success. A warning that a trigger raised names its place. Any other is an answer to
+ * COMMIT itself, for example that its wait was cancelled, or that no transaction was open.
+ */
+const leavesDoubt = ({ code, where }: Notice): boolean => code !== SUCCESSFUL_COMPLETION && where === undefined;
 
 /** A failed transaction answers COMMIT with ROLLBACK and without an error. */
 function readCommit({ tag }: StepResult): void {
