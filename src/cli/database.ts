@@ -161,7 +161,7 @@ async function findCluster({ access, options, call }: Opening): Promise<string> 
 
 const databaseOf = ({ status }: RunningDaemon): string => status.database ?? '';
 
-function hasCluster(dataDir: string): boolean {
+export function hasCluster(dataDir: string): boolean {
   return ['cluster', 'moved-to'].some((name) => existsSync(join(dataDir, 'postgres', name)));
 }
 

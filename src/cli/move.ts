@@ -11,7 +11,7 @@ import { readSchemaState, UNFINISHED_MOVE } from '../extensions/postgres/schema-
 import { move, undoMove } from '../extensions/postgres/transfer/move.ts';
 import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
-import { migrate, placeOf, withDatabase } from './database.ts';
+import { hasCluster, migrate, placeOf, withDatabase } from './database.ts';
 import { flagOption, textOption, UsageError } from './options.ts';
 import { formatCount } from './view/format.ts';
 import { progressLines } from './view/progress.ts';
@@ -80,12 +80,18 @@ interface Moving {
 }
 
 async function moveTo(call: Call, { source, to, options }: Moving): Promise<void> {
-  const { address, embedded } = await openTarget(call, to);
-  const target = new Database().use(address);
-  try {
+  const target = new Database();
+  const folder = to.startsWith(EMBEDDED) ? folderOf(call, to) : null;
+  const embedded = folder === null ? null : new EmbeddedServer(placeOf(call, folder));
+  let address: Address = { connectionString: to };
+  const open = async (): Promise<Database> => {
+    if (embedded !== null) address = await embedded.start();
     if (!(await isUnfinished(address))) await checkRequirements(address, options);
+    return target.use(address);
+  };
+  try {
     const report = progressLines((text) => call.terminal.say(text));
-    const { rows, kept } = await move(source, target, report);
+    const { rows, kept } = await move(source, { isNew: folder !== null && !hasCluster(folder), open }, report);
     await migrate(call, address, options);
     if (kept > 0) call.terminal.say(`Tables and partitions that an earlier attempt had copied: ${kept}`);
     call.terminal.print(`Moved ${formatCount(rows)} rows. ${nextStep(call, to)}`);
@@ -103,17 +109,6 @@ async function isUnfinished(address: Address): Promise<boolean> {
   } finally {
     await database.close();
   }
-}
-
-async function openTarget(
-  call: Call,
-  to: string,
-): Promise<{ readonly address: Address; readonly embedded: EmbeddedServer | null }> {
-  if (!to.startsWith(EMBEDDED)) {
-    return { address: { connectionString: to }, embedded: null };
-  }
-  const embedded = new EmbeddedServer(placeOf(call, folderOf(call, to)));
-  return { address: await embedded.start(), embedded };
 }
 
 const folderOf = ({ process }: Call, to: string): string => resolve(process.cwd(), to.slice(EMBEDDED.length));

@@ -7,6 +7,7 @@ import { checkRequirements } from '../extensions/postgres/first-contact.ts';
 import { BackupReader, END_SIGNATURE, incomplete } from '../extensions/postgres/transfer/backup-file.ts';
 import { BLOCK_BYTES } from '../extensions/postgres/transfer/copy.ts';
 import { checkBackup, restore, type RestoreOptions } from '../extensions/postgres/transfer/restore.ts';
+import { knownMigrations } from '../extensions/postgres/transfer/target.ts';
 import { STREAM } from './backup.ts';
 import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
@@ -42,7 +43,9 @@ export const command: Command = {
   },
 };
 
-function restoreInto(call: Call, backup: BackupReader, copying: RestoreOptions): Promise<void> {
+async function restoreInto(call: Call, backup: BackupReader, copying: RestoreOptions): Promise<void> {
+  // Before a server is made for it.
+  await knownMigrations(backup.header.migrations);
   return withDatabase(call, 'create', async (database, { config, address, options }) => {
     await refuseForeignDatabase(call, config);
     await checkRequirements(address, options);

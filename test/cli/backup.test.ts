@@ -180,6 +180,19 @@ longTest('a schema without rows is filled, unless a daemon uses it', async (t) =
   t.equal((await tableContents(url))['spans'], (await tableContents(daemon.databaseUrl))['spans']);
 });
 
+t.test('a backup of a newer version is refused before a server is made for it', async (t) => {
+  const newer = await makeTarget();
+  t.match(await sluice('migrate', '-c', newer.config), { code: 0 });
+  await withClient(newer.url, (client) => client.query("INSERT INTO sluice.migrations VALUES ('9999-newer.sql')"));
+  t.match(await sluice('backup', 'newer.backup', '-c', newer.config), { code: 0 });
+  const embedded = ['--set', 'extensions.postgres.url=', '--set', 'extensions.postgres.data_dir=new'];
+  t.match(await sluice('restore', 'newer.backup', '-c', newer.config, ...embedded), {
+    code: 1,
+    err: /the data is of a newer version of sluice \(9999-newer\.sql\)/u,
+  });
+  t.notOk(existsSync(join(folder, 'new')));
+});
+
 longTest('an older schema is restored at its level and then migrated; tables of others are left out', async (t) => {
   const [older, target] = [await makeTarget(), await makeTarget()];
   const migrations = await readMigrations();

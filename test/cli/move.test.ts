@@ -1,7 +1,7 @@
 // `sluice move`: everything arrives once, an interrupted move continues, and only one database accepts data.
 import { once } from 'node:events';
 import { spawn } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { waitFor } from '../../src/extensions/postgres/embedded/wait.ts';
@@ -33,13 +33,13 @@ const sluice = (...args: readonly string[]): Promise<Outcome> => call(args, { fo
 const target = await createDatabase(t);
 writeFileSync(join(folder, 'target.yaml'), postgresConfig({ databaseUrl: target.url }));
 const MOVE = ['move', '--to', target.url, '-c', 'source.yaml'];
+const NEW_FOLDER = ['move', '--to', 'embedded:new', '-c', 'source.yaml'];
 
 t.test('a database that a daemon uses is not moved', async (t) => {
-  t.match(await sluice(...MOVE), {
-    code: 1,
-    out: '',
-    err: /a daemon or a command uses this database[\s\S]*Stop all daemons/u,
-  });
+  const refusal = { code: 1, out: '', err: /a daemon or a command uses this database[\s\S]*Stop all daemons/u };
+  t.match(await sluice(...MOVE), refusal);
+  t.match(await sluice(...NEW_FOLDER), refusal);
+  t.notOk(existsSync(join(folder, 'new')), 'no server is made for a move that is refused');
   await daemon.stop();
 });
 
@@ -112,7 +112,9 @@ t.test('afterwards only the target accepts data, until the move is undone', asyn
   const moved = /the data of this database was moved to another one[\s\S]*sluice move --undo/u;
   t.match(await sluice('migrate', '-c', 'source.yaml'), { code: 1, err: moved });
   t.match(await sluice('project', 'create', 'lost', '-c', 'source.yaml'), { code: 1, err: moved });
-  t.match(await sluice('move', '--to', target.url, '-c', 'source.yaml'), { code: 1, err: moved });
+  t.match(await sluice(...MOVE), { code: 1, err: moved });
+  t.match(await sluice(...NEW_FOLDER), { code: 1, err: moved });
+  t.notOk(existsSync(join(folder, 'new')));
   t.match(await sluice('traces', '-c', 'source.yaml'), { code: 0 });
   t.match(await sluice('backup', 'a.backup', '-c', 'source.yaml'), { code: 0 });
   t.match(await sluice('move', '--undo', '-c', 'source.yaml'), { code: 0 });

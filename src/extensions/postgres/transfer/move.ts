@@ -9,7 +9,7 @@ import pg from 'pg';
 import { UserError } from '../../../errors.ts';
 import { endConnection } from '../connection-end.ts';
 import type { Database } from '../database.ts';
-import { MOVED_AWAY, readSchemaState, tooNew, UNFINISHED_MOVE } from '../schema-state.ts';
+import { MOVED_AWAY, readSchemaState, type SchemaState, tooNew, UNFINISHED_MOVE } from '../schema-state.ts';
 import { readUnits } from './backup.ts';
 import type { UnitStream } from './backup-file.ts';
 import type { Report } from './progress.ts';
@@ -42,38 +42,59 @@ const SESSION = "(SELECT a.pid || ' ' || a.backend_start FROM pg_stat_activity a
 /** The number and the hash of all rows, in any order. */
 const FINGERPRINT = 'count(*)::text AS rows, coalesce(sum(hashtextextended(t::text, 0)::numeric), 0)::text AS hash';
 
-export async function move(source: Database, target: Database, report: Report): Promise<MoveResult> {
+export interface MoveTarget {
+  /** Whether `open` creates the server. It holds no unfinished move then. */
+  readonly isNew: boolean;
+  /** Called only when the source can be moved, so that a refusal leaves no new server. */
+  open(): Promise<Database>;
+}
+
+export async function move(source: Database, target: MoveTarget, report: Report): Promise<MoveResult> {
   const guard = await source.connect();
-  const client = await target.connect();
   try {
     await holdMigrations(guard, new UserError('a daemon or a migration is starting on this database', 'Stop it.'));
-    await refuseSame(guard, client);
-    await holdMigrations(
-      client,
-      new UserError(
-        'the target is in use by a daemon or another command',
-        'Stop it, or name another database with --to.',
-      ),
-    );
-    const state = await inspectTarget(client);
-    const sealed = await inspectSource(guard, state);
+    const state = await inspectSource(guard, target);
     await refuseSessions(guard, 'this database');
-    await refuseSessions(client, 'the target');
     return await withSnapshot(source, { freeze: true }, async (snapshot) => {
       await knownMigrations(snapshot.catalogue.migrations);
-      refuseUsed(state, snapshot.catalogue);
-      await prepare(client, state, snapshot);
-      const result = await copyAll(client, snapshot, report);
-      await refuseSessions(snapshot.client, 'this database', 1);
-      if (!sealed) await snapshot.client.query(ADD_MARK, [MOVED_AWAY]);
-      await snapshot.client.query('COMMIT');
-      await client.query(REMOVE_MARK, [UNFINISHED_MOVE]);
-      return result;
+      const client = await (await target.open()).connect();
+      try {
+        await refuseSame(guard, client);
+        return await moveInto(client, { state, snapshot, report });
+      } finally {
+        await endConnection(client);
+      }
     });
   } finally {
-    await endConnection(client);
     await endConnection(guard);
   }
+}
+
+interface Moved {
+  readonly state: SchemaState;
+  readonly snapshot: Snapshot;
+  readonly report: Report;
+}
+
+async function moveInto(client: pg.Client, { state: source, snapshot, report }: Moved): Promise<MoveResult> {
+  await holdMigrations(
+    client,
+    new UserError(
+      'the target is in use by a daemon or another command',
+      'Stop it, or name another database with --to.',
+    ),
+  );
+  const state = await inspectTarget(client);
+  if (isMovedAway(source) && state.kind !== 'unfinished') throw tooNew(source);
+  await refuseSessions(client, 'the target');
+  refuseUsed(state, snapshot.catalogue);
+  await prepare(client, state, snapshot);
+  const result = await copyAll(client, snapshot, report);
+  await refuseSessions(snapshot.client, 'this database', 1);
+  if (!isMovedAway(source)) await snapshot.client.query(ADD_MARK, [MOVED_AWAY]);
+  await snapshot.client.query('COMMIT');
+  await client.query(REMOVE_MARK, [UNFINISHED_MOVE]);
+  return result;
 }
 
 /** Lets a database be used again whose data was moved away. Returns false when it was not. */
@@ -82,14 +103,15 @@ export async function undoMove(database: Database): Promise<boolean> {
   return rowCount === 1;
 }
 
-/** Whether the source is marked already: the last attempt was interrupted in its last step. */
-async function inspectSource(guard: pg.Client, target: TargetState): Promise<boolean> {
+/** A source that is marked already may be moved to the target of a move that was interrupted in its last step. */
+async function inspectSource(guard: pg.Client, { isNew }: MoveTarget): Promise<SchemaState> {
   const state = await readSchemaState((text) => guard.query(text));
   if (!state.exists) throw new UserError('this database has no tables of Sluice', 'There is nothing to move.');
-  const sealed = state.unknown.includes(MOVED_AWAY) && target.kind === 'unfinished';
-  if (!state.mayWrite && !sealed) throw tooNew(state);
-  return sealed;
+  if (!state.mayWrite && (isNew || !isMovedAway(state))) throw tooNew(state);
+  return state;
 }
+
+const isMovedAway = ({ unknown }: SchemaState): boolean => unknown.includes(MOVED_AWAY);
 
 /** Whether the session of the source is seen from the target. */
 async function refuseSame(guard: pg.Client, target: pg.Client): Promise<void> {
