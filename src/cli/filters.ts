@@ -2,6 +2,7 @@
 import { containsText } from '../extensions/console/filter/text-pattern.ts';
 import { hasSpan } from '../extensions/console/filter/trace-spans.ts';
 import { CONTENT_COLUMNS } from '../pdata/content-columns.ts';
+import { canNameEnvironment, ENVIRONMENT_HINT, normalizeEnvironment } from '../pdata/environment.ts';
 import { textOption, UsageError, type Values } from './options.ts';
 
 export const FILTER_OPTIONS = {
@@ -23,8 +24,12 @@ export class Parameters {
   }
 }
 
-export const environmentOf = (values: Values): string | null =>
-  values.text('environment')?.trim().toLowerCase() ?? null;
+export function environmentOf(values: Values): string | null {
+  const text = values.text('environment');
+  if (text === undefined) return null;
+  if (canNameEnvironment(text)) return normalizeEnvironment(text);
+  throw new UsageError(`--environment takes the name of an environment, not ${JSON.stringify(text)}`, ENVIRONMENT_HINT);
+}
 
 /** The condition of a filter on the columns of a record; `model` is an SQL expression of its model. */
 type Condition = (value: string, alias: string, model: string) => string;

@@ -450,6 +450,7 @@ longTest('traces and usage are filtered by model, service, user, conversation, a
     /^AGENT +CALLS .*\n.*\ntotal +1 +1k +- +100 /u,
   );
   t.strictSame(await usage('--environment', 'nowhere'), []);
+  t.match(await sluice('usage', '--environment', ' '), { code: 2, err: /--environment takes the name of an env/u });
   t.strictSame(await usage('--by', 'user', '--since', 'all'), await usage('--by', 'user', '--since', '1h'));
   t.strictSame(await usage('--errors', '--user', 'u-1'), []);
   const failed = aSpan({

@@ -4,7 +4,7 @@
  */
 import { createApiKey } from '../../pdata/api-key.ts';
 import type { Plan } from '../../pdata/context.ts';
-import { normalizeEnvironment } from '../../pdata/environment.ts';
+import { canNameEnvironment, ENVIRONMENT_HINT, normalizeEnvironment, UNPRINTABLE } from '../../pdata/environment.ts';
 import type {
   DeletedTrace,
   EnvironmentRow,
@@ -47,11 +47,7 @@ const SET_ENVIRONMENT = `
 /** Removing a large trace takes long, and the lock on its claim delays its senders. */
 const DELETE_LIMITS = { statementTimeoutMs: 60_000, lockTimeoutMs: 5_000 };
 
-/**
- * Control characters, surrogate halves and line separators: terminals interpret them, or a database cannot store them.
- */
-const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u;
-const MAX_NAME_LENGTH = 255;
+const MAX_LABEL_LENGTH = 255;
 const PROJECT_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 
 type Connections = Pick<PostgresDatabase, 'query' | 'session'>;
@@ -126,7 +122,7 @@ export class Administration implements ProjectAdministration {
     environment: string | null,
     label: string | null,
   ): Promise<{ readonly text: string; readonly publicId: string }> {
-    if (label !== null) checkName(label, 'the label of a key');
+    if (label !== null) checkLabel(label);
     const scope = environment === null ? null : environmentOf(environment);
     const key = createApiKey();
     await this.#change({
@@ -220,15 +216,15 @@ export class Administration implements ProjectAdministration {
 /** Normalized as in requests, so that the setting is found. */
 function environmentOf(text: string): string {
   const name = normalizeEnvironment(text);
-  checkName(name, 'the name of an environment');
-  return name;
+  if (canNameEnvironment(name)) return name;
+  throw new UserError(`${JSON.stringify(name)} cannot be the name of an environment`, ENVIRONMENT_HINT);
 }
 
-function checkName(name: string, what: string): void {
-  if (name !== '' && name.length <= MAX_NAME_LENGTH && !UNPRINTABLE.test(name)) return;
+function checkLabel(label: string): void {
+  if (label !== '' && label.length <= MAX_LABEL_LENGTH && !UNPRINTABLE.test(label)) return;
   throw new UserError(
-    `${JSON.stringify(name)} cannot be ${what}`,
-    `Use 1 to ${MAX_NAME_LENGTH} characters, none of them a control character.`,
+    `${JSON.stringify(label)} cannot be the label of a key`,
+    `Use 1 to ${MAX_LABEL_LENGTH} characters, none of them a control character.`,
   );
 }
 

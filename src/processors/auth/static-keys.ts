@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import type { OptionFault } from '../../component/component.ts';
 import type { Credential, Plan, Project } from '../../pdata/context.ts';
-import { normalizeEnvironment } from '../../pdata/environment.ts';
+import { canNameEnvironment, ENVIRONMENT_HINT, normalizeEnvironment } from '../../pdata/environment.ts';
 
 export interface StaticKeyOptions {
   readonly key: string;
@@ -41,18 +41,23 @@ export class StaticKeys {
   }
 }
 
-/** Checks beyond the schema: equal keys, a plan without its quota, two descriptions of one project. */
+/**
+ * Checks beyond the schema: equal keys, environments that no resource has, a plan without its quota, two descriptions
+ * of one project.
+ */
 export function staticKeyFaults(options: readonly StaticKeyOptions[]): readonly OptionFault[] {
   const hashes = new Set<string>();
   const projects = new Map<string, StaticKeyOptions>();
   return options.flatMap((option, index) => {
-    const { key, project, plan, monthly_spans: quota } = option;
+    const { key, project, environment, plan, monthly_spans: quota } = option;
     const keyHash = hashOf(key);
     const first = projects.get(project) ?? option;
     const faults = [];
     if (/^sha256:/iu.test(key) && !HASH_FORMAT.test(key))
       faults.push(faultAt(index, 'key', 'this is not a hash: it needs 64 hex digits after sha256:', HASH_HINT));
     if (hashes.has(keyHash)) faults.push(faultAt(index, 'key', 'this key exists already', 'Remove one of them.'));
+    if (environment !== undefined && !canNameEnvironment(environment))
+      faults.push(faultAt(index, 'environment', 'this cannot be an environment', ENVIRONMENT_HINT));
     if (plan === 'free' && quota === undefined)
       faults.push(faultAt(index, 'plan', 'the free plan needs a monthly quota', 'Add monthly_spans.'));
     if (plan === 'paid' && quota !== undefined)

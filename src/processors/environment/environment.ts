@@ -6,7 +6,12 @@
 import { defineProcessor, type Processor } from '../../component/processor.ts';
 import { Rejection } from '../../errors.ts';
 import type { Batch } from '../../pdata/batch.ts';
-import { environmentNamed, LONGEST_ENVIRONMENT, normalizeEnvironment } from '../../pdata/environment.ts';
+import {
+  canNameEnvironment,
+  ENVIRONMENT_HINT,
+  LONGEST_ENVIRONMENT,
+  environmentNamed,
+} from '../../pdata/environment.ts';
 import type { Steps } from '../../pdata/steps.ts';
 import { piecesOf } from '../../pdata/text.ts';
 import { KIND_TEXT, SYMBOL_ENVIRONMENT, SYMBOL_ENVIRONMENT_NAME } from '../../pdata/layout.ts';
@@ -22,7 +27,7 @@ class Environment implements Processor {
   readonly #default: string;
 
   constructor(options: EnvironmentOptions) {
-    this.#default = normalizeEnvironment(options.default);
+    this.#default = environmentNamed(options.default);
   }
 
   *process(batch: Batch): Steps {
@@ -83,6 +88,17 @@ export const environment = defineProcessor<EnvironmentOptions>({
     },
   },
   example: 'default: default',
+  check: ({ default: name }) =>
+    canNameEnvironment(name)
+      ? []
+      : [
+          {
+            option: ['default'],
+            severity: 'error',
+            message: 'default cannot be an environment',
+            hint: ENVIRONMENT_HINT,
+          },
+        ],
   requires: ['project'],
   provides: ['environment'],
   create: (options) => new Environment(options),

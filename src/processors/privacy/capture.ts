@@ -2,7 +2,8 @@
  * Whether content of an environment may be stored: by the project's setting, else the configuration of the environment,
  * else the default.
  */
-import { normalizeEnvironment } from '../../pdata/environment.ts';
+import type { OptionFault } from '../../component/component.ts';
+import { canNameEnvironment, ENVIRONMENT_HINT, normalizeEnvironment } from '../../pdata/environment.ts';
 import type { Project } from '../../pdata/context.ts';
 import { Rejection, UserError } from '../../errors.ts';
 
@@ -23,6 +24,8 @@ export class CaptureSettings {
       const environment = normalizeEnvironment(name);
       const other = given.get(environment);
       if (environment === '') throw new UserError(`${place}: an environment has no name`, 'name it, or remove it');
+      if (!canNameEnvironment(name))
+        throw new UserError(`${place}: ${JSON.stringify(name)} cannot be an environment`, ENVIRONMENT_HINT);
       if (other !== undefined)
         throw new UserError(`${place}: "${other}" and "${name}" are the same environment`, 'keep one of the two');
       given.set(environment, name);
@@ -39,6 +42,17 @@ export class CaptureSettings {
   captures(project: Project, environment: string): boolean {
     const stored = storedSettings(project).get(environment)?.captureContent ?? null;
     return stored ?? this.#environments.get(environment) ?? this.#default;
+  }
+}
+
+/** What the constructor refuses, for `sluice validate`. */
+export function captureFaults(options: CaptureOptions, place: string): readonly OptionFault[] {
+  try {
+    new CaptureSettings(options, place);
+    return [];
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return [{ option: ['environments'], severity: 'error', message: error.message, hint: error.hint }];
   }
 }
 

@@ -13,7 +13,7 @@ import type { Tables } from '../../pdata/tables.ts';
 import type { Batch } from '../../pdata/batch.ts';
 import type { Context, RequestInfo } from '../../pdata/context.ts';
 import { finish, type Steps } from '../../pdata/steps.ts';
-import { type CaptureOptions, CaptureSettings, storedSettings } from './capture.ts';
+import { captureFaults, type CaptureOptions, CaptureSettings, storedSettings } from './capture.ts';
 import { ContentLists, SymbolPolicies } from './content-policy.ts';
 import { ContentRemoval, dropCredentials } from './content-removal.ts';
 import { BatchRedaction } from './redaction/batch-redaction.ts';
@@ -162,6 +162,7 @@ export const privacy = defineProcessor<PrivacyOptions>({
       },
     },
   },
+  check: (options, { name }) => captureFaults(options, `${name}.environments`),
   example: 'environments: { production: { capture_content: false } }',
   requires: ['project', 'environment'],
   provides: ['privacy'],

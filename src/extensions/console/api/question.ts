@@ -9,6 +9,7 @@ import { readTime, TIME_FORMS } from '../filter/moment.ts';
 import { parseFilter } from '../filter/parse.ts';
 import { isDuration, nanosecondsOf } from '../filter/values.ts';
 import type { RequestContext } from '../server/route.ts';
+import { normalizeEnvironment } from '../../../pdata/environment.ts';
 import { MS_NS } from '../../../pdata/time-units.ts';
 
 /** The end of a range without a limit. No column holds it, so statements compare with the time before an end. */
@@ -129,7 +130,7 @@ export function refusingFilters<T>(work: () => T, describe = ({ message }: Filte
 /** The parameter `env`: names of environments, separated by commas; null: all. */
 export function environmentsOf({ query }: RequestContext): readonly string[] | null {
   const text = query.get('env') ?? '';
-  return text === '' ? null : text.split(',').map((name) => name.trim().toLowerCase().slice(0, MAX_NAME));
+  return text === '' ? null : text.split(',').map((name) => normalizeEnvironment(name).slice(0, MAX_NAME));
 }
 
 /** The condition of the parameter `env`, if it is given. */

@@ -3,6 +3,7 @@
  * else becomes SQL; keys and values are parameters.
  */
 import { CONTENT_COLUMNS } from '../../../pdata/content-columns.ts';
+import { normalizeEnvironment } from '../../../pdata/environment.ts';
 import { isFailedLog } from './failed-logs.ts';
 import { IS_FAILED, MODEL, spansOf } from './trace-spans.ts';
 
@@ -123,7 +124,7 @@ const ALL: readonly Field[] = [
     kind: 'text',
     about: 'the environment',
     sql: { span: 't.environment', log: 'l.environment', usage: 'u.environment' },
-    fold: lower,
+    fold: normalizeEnvironment,
     onTrace: 'column',
   },
   {

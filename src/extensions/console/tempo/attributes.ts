@@ -6,6 +6,7 @@ import { nearest } from '../../../component/nearest.ts';
 import { type Field, FIELDS, type FieldKind } from '../filter/fields.ts';
 import { FilterError } from '../filter/filter.ts';
 import { spansOf } from '../filter/trace-spans.ts';
+import { normalizeEnvironment } from '../../../pdata/environment.ts';
 
 export type Scope = 'span' | 'resource' | 'intrinsic' | 'any';
 
@@ -58,11 +59,13 @@ export const SPAN_COLUMNS: Readonly<Record<string, Field>> = {
     'sluice.cost_usd': 'total_cost',
   }),
 };
-export const RESOURCE_COLUMNS: Readonly<Record<string, Field>> = columns('text', {
-  'service.name': 'service_name',
-  'deployment.environment': 'environment',
-  'deployment.environment.name': 'environment',
-});
+/** The resource that is shown has the environment as it was sent. */
+const environmentColumn = (name: string): Field => ({ ...column(name, 's.environment'), fold: normalizeEnvironment });
+export const RESOURCE_COLUMNS: Readonly<Record<string, Field>> = {
+  ...columns('text', { 'service.name': 'service_name' }),
+  'deployment.environment': environmentColumn('deployment.environment'),
+  'deployment.environment.name': environmentColumn('deployment.environment.name'),
+};
 
 /** A column of the root, or of the earliest span while the root is missing. */
 const ofRoot = (name: string): string => `(SELECT x.${name} FROM sluice.spans x WHERE ${spansOf('x')}

@@ -68,11 +68,12 @@ function compileComparison(comparison: Comparison, options: QueryOptions): strin
   if (value.kind === 'name' && value.text === 'nil') return compileNil(comparison, options);
   if (operator === '=~' || operator === '!~') return compilePattern(comparison, options);
   const isNot = operator === '!=';
+  const { fold = (text: string) => text } = attribute.field;
   const term = {
     field: attribute.field,
     key: attribute.key,
     operator: (isNot ? '=' : operator) as Operator,
-    values: [{ text: literalOf(comparison), isPrefix: false, at: value.at }],
+    values: [{ text: fold(literalOf(comparison)), isPrefix: false, at: value.at }],
     negated: false,
     at: attribute.at,
   };

@@ -43,6 +43,7 @@ const ACCEPTED: readonly (readonly [query: string, row: string, values: readonly
   ['{ duration<=1h30m }', '(s.duration_ns <= $1::numeric)', ['5400000000000']],
   ['{ resource.service.name = "web" }', '(s.service_name = $1::text)', ['web']],
   ['{ .service.name = "web" }', '(s.service_name = $1::text)', ['web']],
+  ['{ resource.deployment.environment = " Production" }', '(s.environment = $1::text)', ['production']],
   ['{ span.gen_ai.request.model = "m" }', '(s.request_model = $1::text)', ['m']],
   ['{ .gen_ai.usage.input_tokens >= 3 }', '(s.input_tokens >= $1::numeric)', ['3']],
   ['{ span.sluice.cost_usd > 0.05 }', '(s.total_cost > $1::numeric)', ['0.05']],
