@@ -67,6 +67,8 @@ export class Shipper {
   readonly #waiting = new Map<string, Waiting[]>();
   readonly #wait: GroupWait;
   #waitingBytes = 0;
+  /** When the first of the waiting requests arrived. Searched once an object: many projects may wait. */
+  #oldestMs = Number.POSITIVE_INFINITY;
   #puts = 0;
   #timer: NodeJS.Timeout | null = null;
 
@@ -94,6 +96,7 @@ export class Shipper {
       if (list === undefined) this.#waiting.set(project, [waiting]);
       else list.push(waiting);
       this.#waitingBytes += bytes.length;
+      this.#oldestMs = Math.min(this.#oldestMs, waiting.sinceMs);
       this.#shipDue();
     });
   }
@@ -103,6 +106,7 @@ export class Shipper {
     const all = [...this.#waiting.values()].flat();
     this.#waiting.clear();
     this.#waitingBytes = 0;
+    this.#oldestMs = Number.POSITIVE_INFINITY;
     for (const { work, reject } of all) {
       this.#wait.cancel(work);
       reject(error);
@@ -125,12 +129,6 @@ export class Shipper {
     return lingerMs === 0 ? this.#puts === 0 : performance.now() - this.#oldestMs >= lingerMs;
   }
 
-  get #oldestMs(): number {
-    let oldest = Number.POSITIVE_INFINITY;
-    for (const [first] of this.#waiting.values()) oldest = Math.min(oldest, first?.sinceMs ?? oldest);
-    return oldest;
-  }
-
   /** The requests of the next object. One that is larger than an object is an object of its own. */
   #take(): readonly Waiting[] {
     const group: Waiting[] = [];
@@ -146,6 +144,8 @@ export class Shipper {
       if (list.length > 0) this.#waiting.set(project, list);
     }
     this.#waitingBytes -= bytes;
+    this.#oldestMs = Number.POSITIVE_INFINITY;
+    for (const [first] of this.#waiting.values()) this.#oldestMs = Math.min(this.#oldestMs, first?.sinceMs ?? Infinity);
     return group;
   }
 

@@ -4,6 +4,7 @@ import { Shipper, type Stored } from '../../../src/exporters/objects/shipper.ts'
 import { idOf } from '../../../src/exporters/objects/object-key.ts';
 import type { ObjectBody } from '../../../src/object-store/object-store.ts';
 import { StoreError } from '../../../src/object-store/object-store.ts';
+import { isPrompt } from '../../support/promptness.ts';
 
 const MIB = 1048576;
 
@@ -229,4 +230,15 @@ t.test('the time in which a request waits for others does not count', async (t) 
   let isOver = false;
   void all.then(() => (isOver = true));
   while (!isOver) await Promise.race([store.end(), all]);
+});
+
+t.test('the time of a request does not depend on the number of projects that wait', async (t) => {
+  const projects = 20_000;
+  const isFast = await isPrompt(1000, async () => {
+    const { shipper } = shipperOver(new GatedStore(), 60_000);
+    const all = Array.from({ length: projects }, (_, project) => shipper.store(`project ${project}`, bytes('x')));
+    shipper.refuseWaiting(new Error('the test ends'));
+    await Promise.allSettled(all);
+  });
+  t.ok(isFast);
 });
