@@ -87,6 +87,7 @@ const SMALL = `axe.run({ runOnly: ['target-size'], resultTypes: ['violations'], 
 const REFUSAL = {
   ...{ time: '2026-11-24T08:53:49.696Z', code: 'invalid_api_key', signal: 'traces', project: 'shop', key: 'QNAV1voZ' },
   ...{ message: long('The API key is missing or not valid. ', 170), bytes: 1024, address: '127.0.0.1:52436' },
+  cause: long('a\u202Ename is twice, ', 170),
 };
 const DAEMON = {
   uptimeSeconds: 86_400,
@@ -220,7 +221,10 @@ if (chromium === null) {
       await page.locator(ready).first().waitFor();
       await checkPage(t, page, path.slice(0, 60));
       // It says what to do about a refusal.
-      if (path === 'shop/status') t.same(await page.evaluate(CUT_MESSAGES), [], 'messages of refusals are whole');
+      if (path === 'shop/status') {
+        t.same(await page.evaluate(CUT_MESSAGES), [], 'messages of refusals are whole');
+        t.equal(await page.getByText(/‹U\+202E›name is twice/u).count(), 1, 'the cause is shown');
+      }
     }
   });
 }

@@ -10,6 +10,7 @@ import { Loaded, NoRight } from '../parts/states.tsx';
 import { may } from '../state/session.ts';
 import { age, bytes, exactly, plural, tookMs } from '../text/figures.ts';
 import { dateTime } from '../text/time.ts';
+import { visible } from '../text/visible.ts';
 
 const RENEW_MS = 5_000;
 
@@ -159,14 +160,17 @@ const periodOf = (before: Reading, latest: Reading): string =>
   before.uptimeSeconds === 0 ? 'since the start' : `of the last ${latest.uptimeSeconds - before.uptimeSeconds} s`;
 
 function RefusalRow({ refusal }: { refusal: RefusalShape }): JSX.Element {
-  const { time, code, message, signal, project, key, bytes: size, address } = refusal;
+  const { time, code, message, cause, signal, project, key, bytes: size, address } = refusal;
   return (
     <tr>
       <td class="moment">{dateTime(Date.parse(time))}</td>
       <td>
         <code>{code}</code>
       </td>
-      <td class="whole-text">{message}</td>
+      <td class="whole-text">
+        {message}
+        {cause && <div class="muted">{visible(cause)}</div>}
+      </td>
       <td>{signal ?? '–'}</td>
       <td>{project === null ? '–' : <Name text={project} />}</td>
       <td>{key === null ? '–' : <Name text={key} />}</td>
