@@ -76,14 +76,19 @@ async function firstTrace(t: Test, console: TestConsole, page: Page): Promise<st
   return key;
 }
 
+/** The row that a screen reader reads: the one that the focused table names. */
+const READ_ROW = `document.getElementById(document.activeElement.getAttribute('aria-activedescendant'))?.className`;
+
 async function useKeys(t: Test, page: Page): Promise<string> {
   await page.keyboard.press('j');
   await page.locator('.grid-row.active').waitFor();
+  t.match(await page.evaluate(READ_ROW), /active/u, 'the focus is where the active row is named');
   await page.keyboard.press('Enter');
   await page.getByRole('treegrid', { name: 'Spans' }).waitFor();
   await page.getByText('execute_tool get_weather').first().waitFor();
   await page.keyboard.press('e');
   await page.getByRole('heading', { name: 'execute_tool get_weather' }).waitFor();
+  t.match(await page.evaluate(READ_ROW), /active/u, 'also after a search for a span');
   t.match(page.url(), /#s=[0-9a-f]{16}$/u, 'the address holds the selected span');
   await page.keyboard.press('m');
   await page.getByRole('heading', { name: /^chat / }).waitFor();

@@ -64,7 +64,12 @@ export function Grid<Row>(props: GridProps<Row>): JSX.Element {
     Enter: (event) => current !== undefined && onOpen?.(current, event),
     ...props.keys,
   };
-  useKeys(keys);
+  // Screen readers read the active row only while the table has the focus.
+  const focused = (handler: Shortcuts[string]) => (event: KeyboardEvent) => {
+    scroller.current?.focus();
+    handler?.(event);
+  };
+  useKeys(Object.fromEntries(Object.entries(keys).map(([key, handler]) => [key, focused(handler)])));
   useEffect(() => {
     if (active >= 0 && active < count) rows.reveal(active);
   }, [active, count === 0]);

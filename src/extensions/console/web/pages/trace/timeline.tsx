@@ -17,7 +17,7 @@ import { axisOf } from '../../data/axis.ts';
 import type { Span, Spans } from '../../data/spans.ts';
 import { Button } from '../../parts/basics.tsx';
 import { Grid } from '../../parts/grid.tsx';
-import { useKeys } from '../../state/keys.ts';
+import { type Shortcuts, useKeys } from '../../state/keys.ts';
 import { hrefWith, open, place } from '../../state/location.ts';
 import { panelWidth } from '../../state/settings.ts';
 import { isNarrow } from '../../state/width.ts';
@@ -90,7 +90,6 @@ export function Timeline({ trace, header, spans }: TimelineProps): JSX.Element {
   useEffect(() => {
     if (selected !== null && active < 0) goTo(selected);
   }, [id, spans]);
-  useTraceKeys({ spans, lines, active, found, selected, folding, setFolding, activate, goTo });
   useKeys({
     c: () => setShowsPath(!showsPath),
     f: () => setOnlyFound(!onlyFound),
@@ -150,6 +149,7 @@ export function Timeline({ trace, header, spans }: TimelineProps): JSX.Element {
           active={active}
           onActive={(index) => activate(lines[index])}
           onOpen={() => setPanelOpen(true)}
+          keys={traceKeys({ spans, lines, active, found, selected, folding, setFolding, activate, goTo })}
           rowOf={(line) => rowOf(line, dims(line))}
           cells={(line) => {
             const fold = (isOpen: boolean): void => setFolding(withFold(folding, line, isOpen));
@@ -224,11 +224,11 @@ interface TraceKeys {
   readonly goTo: (span: Span | undefined) => void;
 }
 
-function useTraceKeys(props: TraceKeys): void {
+function traceKeys(props: TraceKeys): Shortcuts {
   const { spans, lines, active, found, selected, folding, setFolding, activate, goTo } = props;
   const line = lines[active];
   const step = (by: 1 | -1, wanted: (span: Span) => boolean): void => goTo(nextOf(spans, selected, by, wanted));
-  useKeys({
+  return {
     ArrowRight: () => {
       if (line === undefined || line.isOpen === null) return;
       if (line.isOpen) activate(lines[active + 1]);
@@ -248,7 +248,7 @@ function useTraceKeys(props: TraceKeys): void {
     M: () => step(-1, ({ category }) => category === 'model_call'),
     n: () => step(1, (span) => found?.has(span) === true),
     N: () => step(-1, (span) => found?.has(span) === true),
-  });
+  };
 }
 
 /** The next span in order of start, around the end. */
