@@ -107,15 +107,20 @@ export class Shipper {
     this.#waiting.clear();
     this.#waitingBytes = 0;
     this.#oldestMs = Number.POSITIVE_INFINITY;
+    this.#stopTimer();
     for (const { work, reject } of all) {
       this.#wait.cancel(work);
       reject(error);
     }
   }
 
-  #shipDue(): void {
+  #stopTimer(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
+  }
+
+  #shipDue(): void {
+    this.#stopTimer();
     while (this.#puts < MAX_PUTS && this.#isDue()) void this.#ship(this.#take());
     if (this.#waiting.size === 0 || this.#puts === MAX_PUTS || this.#parts.lingerMs === 0) return;
     const dueMs = this.#oldestMs + this.#parts.lingerMs - performance.now();
