@@ -38,34 +38,42 @@ const spansIn = (conversation: string): string =>
 /** The address of a conversation's page has the id, so conversations with longer ids have no page. */
 const isListed = (id: string): string => `${id} IS NOT NULL AND length(${id}) <= ${LONGEST_NAME}`;
 
-/** A `ConversationRow` of a relation `n` with the column `conversation_id`. */
-const rowOf = (views: string, seesContent: boolean): string => `
-  SELECT json_build_object('conversation_id', n.conversation_id, 'environment', f.environment, 'user_id', f.user_id,
-    'trace_count', f.trace_count, 'error_count', f.error_count, 'first_time_unix_nano', f.first_ns::text,
-    'last_time_unix_nano', f.last_ns::text, 'call_count', u.call_count, 'input_tokens', u.input_tokens,
+/**
+ * The `ConversationRow`s of the ids `$2`, in their order. The calls of all of them are read at once, since each call of
+ * the functions of views takes time of its own.
+ */
+const rowsStatement = (views: string, seesContent: boolean): string => `
+  WITH facts AS MATERIALIZED (
+    SELECT n.at, n.conversation_id, f.* FROM unnest($2::text[]) WITH ORDINALITY n (conversation_id, at) CROSS JOIN LATERAL (
+      SELECT count(DISTINCT s.trace_id) AS trace_count, count(*) FILTER (WHERE s.failed) AS error_count,
+        min(s.ns) AS first_ns, max(s.ns) AS last_ns, min(s.environment) AS environment,
+        (array_agg(${nameText('s.user_id')} ORDER BY s.ns) FILTER (WHERE s.user_id IS NOT NULL))[1] AS user_id,
+        array_agg(DISTINCT s.trace_id) FILTER (WHERE s.trace_id IS NOT NULL) AS traces
+      FROM (${recordsOf('n.conversation_id', spansIn('n.conversation_id'))}) s
+    ) f
+  ), calls AS MATERIALIZED (
+    SELECT * FROM ${views}.trace_usage_of($1::text, ARRAY(SELECT DISTINCT unnest(traces) FROM facts))
+  ), named AS MATERIALIZED (
+    SELECT coalesce(c.conversation_id, o.value) AS conversation_id, c.input_tokens, c.output_tokens, c.cache_read_tokens,
+      c.cache_write_tokens, c.reasoning_tokens, c.total_cost
+    FROM calls c LEFT JOIN ${views}.owners_of(
+      ARRAY(SELECT trace_id FROM calls WHERE conversation_id IS NULL), ARRAY(SELECT span_id FROM calls WHERE conversation_id IS NULL), 'conversation_id') o
+      ON c.conversation_id IS NULL AND o.trace_id = c.trace_id AND coalesce(o.span_id, '') = coalesce(c.span_id, '')
+    UNION ALL SELECT n.conversation_id, l.* FROM facts n CROSS JOIN LATERAL (${untracedUsage(views, 'n.conversation_id')}) l
+  ), sums AS MATERIALIZED (
+    SELECT conversation_id, count(*) AS call_count, sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens,
+      sum(cache_read_tokens) AS cache_read_tokens, sum(cache_write_tokens) AS cache_write_tokens,
+      sum(reasoning_tokens) AS reasoning_tokens, sum(total_cost) AS total_cost,
+      count(*) FILTER (WHERE total_cost IS NULL) AS unpriced_count
+    FROM named GROUP BY 1
+  )
+  SELECT string_agg(json_build_object('conversation_id', n.conversation_id, 'environment', n.environment, 'user_id', n.user_id,
+    'trace_count', n.trace_count, 'error_count', n.error_count, 'first_time_unix_nano', n.first_ns::text,
+    'last_time_unix_nano', n.last_ns::text, 'call_count', coalesce(u.call_count, 0), 'input_tokens', u.input_tokens,
     'output_tokens', u.output_tokens, 'cache_read_tokens', u.cache_read_tokens, 'cache_write_tokens', u.cache_write_tokens,
-    'reasoning_tokens', u.reasoning_tokens, 'total_cost', u.total_cost::text, 'unpriced_count', u.unpriced_count
-    ${seesContent ? `, 'first_input', ${textJson('i.input_content', FIRST_WORDS)}` : ''})::text AS item
-  FROM (SELECT 1) one CROSS JOIN LATERAL (
-    SELECT count(DISTINCT s.trace_id) AS trace_count, count(*) FILTER (WHERE s.failed) AS error_count,
-      min(s.ns) AS first_ns, max(s.ns) AS last_ns, min(s.environment) AS environment,
-      (array_agg(${nameText('s.user_id')} ORDER BY s.ns) FILTER (WHERE s.user_id IS NOT NULL))[1] AS user_id,
-      array_agg(DISTINCT s.trace_id) FILTER (WHERE s.trace_id IS NOT NULL) AS traces
-    FROM (${recordsOf('n.conversation_id', spansIn('n.conversation_id'))}) s
-  ) f CROSS JOIN LATERAL (
-    SELECT count(*) AS call_count, sum(c.input_tokens) AS input_tokens, sum(c.output_tokens) AS output_tokens,
-      sum(c.cache_read_tokens) AS cache_read_tokens, sum(c.cache_write_tokens) AS cache_write_tokens,
-      sum(c.reasoning_tokens) AS reasoning_tokens, sum(c.total_cost) AS total_cost,
-      count(*) FILTER (WHERE c.total_cost IS NULL) AS unpriced_count
-    FROM ((
-      WITH c AS MATERIALIZED (SELECT * FROM ${views}.trace_usage_of($1::text, f.traces))
-      SELECT c.input_tokens, c.output_tokens, c.cache_read_tokens, c.cache_write_tokens, c.reasoning_tokens, c.total_cost
-      FROM c LEFT JOIN ${views}.owners_of(
-        ARRAY(SELECT trace_id FROM c WHERE conversation_id IS NULL), ARRAY(SELECT span_id FROM c WHERE conversation_id IS NULL), 'conversation_id') o
-        ON c.conversation_id IS NULL AND o.trace_id = c.trace_id AND coalesce(o.span_id, '') = coalesce(c.span_id, '')
-      WHERE coalesce(c.conversation_id, o.value) = n.conversation_id
-    ) UNION ALL (${untracedUsage(views, 'n.conversation_id')})) c
-  ) u LEFT JOIN LATERAL (
+    'reasoning_tokens', u.reasoning_tokens, 'total_cost', u.total_cost::text, 'unpriced_count', coalesce(u.unpriced_count, 0)
+    ${seesContent ? `, 'first_input', ${textJson('i.input_content', FIRST_WORDS)}` : ''})::text, E'\\n' ORDER BY n.at) AS items
+  FROM facts n LEFT JOIN sums u USING (conversation_id) LEFT JOIN LATERAL (
     (SELECT s.input_content FROM sluice.spans s WHERE ${spansIn('n.conversation_id')} AND s.input_content IS NOT NULL
      ORDER BY s.start_time_unix_nano, s.span_id LIMIT 1)
     UNION ALL (SELECT l.input_content FROM sluice.logs l WHERE ${logsIn('n.conversation_id')} AND l.input_content IS NOT NULL
@@ -135,11 +143,7 @@ async function readRows(
   { caller, project, reader }: RequestContext,
   ids: readonly string[],
 ): Promise<readonly string[]> {
-  const [row] = await reader.prepared(
-    `SELECT string_agg(r.item, E'\\n' ORDER BY n.at) AS items FROM unnest($2::text[]) WITH ORDINALITY n (conversation_id, at)
-     CROSS JOIN LATERAL (${rowOf(reader.views, caller.seesContent)}) r`,
-    [project, ids],
-  );
+  const [row] = await reader.prepared(rowsStatement(reader.views, caller.seesContent), [project, ids]);
   return linesOf(row?.['items']);
 }
 

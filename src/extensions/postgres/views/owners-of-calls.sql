@@ -79,6 +79,8 @@ DECLARE
   highest_ns int8;
 BEGIN
   IF of_column NOT IN ('user_id', 'conversation_id', 'agent_name') THEN RAISE EXCEPTION 'no such column: %', of_column; END IF;
+  -- Most calls name their own. The statement below is planned at each use.
+  IF cardinality(of_traces) = 0 THEN RETURN; END IF;
   SELECT min(t.first_ns), max(t.last_ns) INTO lowest_ns, highest_ns FROM sluice.traces t WHERE t.trace_id = ANY (of_traces);
   RETURN QUERY EXECUTE format($query$
     WITH asked AS MATERIALIZED (SELECT DISTINCT a.* FROM unnest($1, $2) AS a (trace_id, span_id)),
