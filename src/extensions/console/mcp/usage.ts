@@ -52,8 +52,8 @@ function usageText(
   { from, to, group, interval, series, total, before }: Usage,
   { limit, points }: { readonly limit: number; readonly points: boolean },
 ): string {
-  // Users that a span above the call names are counted only by user: 0 may be wrong otherwise.
-  const users = group === 'user' || total.user_count > 0 ? `${total.user_count} users` : null;
+  // Otherwise users that only a span above the call names are left out.
+  const users = group === 'user' ? `${total.user_count} users` : null;
   const head = [
     `model calls ${timeOf(from)} to ${timeOf(to)} by ${group}${points ? `, each ${interval}` : ''}`,
     `total: ${joined(figuresOf(total), users, `cost of the range before: ${costOf(before.total_cost)}`)}`,

@@ -1,9 +1,25 @@
 /** The page of usage: users are counted where the answer has them all, and links keep the filter. */
+import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { findChromium } from '../../../support/browser.ts';
 import { startConsole } from '../../../support/console.ts';
 import { logIn, openBrowser, sendDemo } from '../../../support/console-page.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
+
+const startNs = BigInt(Date.now()) * 1_000_000n;
+const CALL = {
+  traceId: randomBytes(16).toString('hex'),
+  spanId: randomBytes(8).toString('hex'),
+  name: 'chat',
+  startTimeUnixNano: String(startNs),
+  endTimeUnixNano: String(startNs + 1n),
+  attributes: [
+    { key: 'gen_ai.operation.name', value: { stringValue: 'chat' } },
+    { key: 'gen_ai.provider.name', value: { stringValue: 'openai' } },
+    { key: 'gen_ai.usage.input_tokens', value: { intValue: '1' } },
+    { key: 'user.id', value: { stringValue: 'grace' } },
+  ],
+};
 
 const chromium = findChromium();
 if (chromium === null) {
@@ -13,8 +29,14 @@ if (chromium === null) {
 } else {
   t.test('users and links', { timeout: 2 * PATIENCE_MS }, async (t) => {
     const console = await startConsole(t, { processors: 'auth, environment, normalization', projects: ['shop'] });
-    // The demo names its user on the span above its calls.
+    // The demo names its user on the span above its calls, another call names a user itself.
     await sendDemo(console, 'shop');
+    const { text: key } = await console.administration.createKey('shop', null, null);
+    await fetch(`${console.daemon.url}/v1/traces`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+      body: JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [CALL] }] }] }),
+    });
     const page = await (await openBrowser(t, chromium)).newPage();
     await logIn(console, page);
     const tiles = async (group: string): Promise<readonly string[]> => {
@@ -23,7 +45,7 @@ if (chromium === null) {
       return (await page.locator('.tiles > div').allInnerTexts()).map((text) => text.replaceAll(/\s+/gu, ' ').trim());
     };
     t.notMatch((await tiles('model')).join(), 'users');
-    t.match((await tiles('user')).join(), 'users 1');
+    t.match((await tiles('user')).join(), 'users 2');
     await tiles('provider&q=-service:worker');
     const links = "[...document.querySelectorAll('.data-table th a, .tiles a')].map((link) => link.href)";
     const filters = ((await page.evaluate(links)) as string[]).map((href) => new URL(href).searchParams.get('q'));

@@ -121,8 +121,8 @@ function Totals({ usage }: { usage: Usage }): JSX.Element {
           </div>
         );
       })}
-      {/* Users that a span above the call names are counted only by user: 0 may be wrong otherwise. */}
-      {usage.group !== 'user' && total.user_count === 0 ? null : (
+      {/* Otherwise users that only a span above the call names are left out. */}
+      {usage.group !== 'user' ? null : (
         <div>
           <dt>users</dt>
           <dd>{exactly(total.user_count)}</dd>
