@@ -64,7 +64,7 @@ extensions:
   postgres: { url: "${url}", allow_unsafe: true }
   console: { endpoint: "127.0.0.1:0"${options === '' ? '' : `, ${options}`} }
 receivers: { otlp: { protocols: { http: { endpoint: "127.0.0.1:0" } } } }
-processors: { auth: {}, environment: {}, normalization: {} }
+processors: { auth: {}, environment: {}, normalization: {}, pricing: {} }
 exporters: { postgres: {} }
 service:
   extensions: [postgres, console]

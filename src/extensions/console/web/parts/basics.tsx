@@ -44,7 +44,7 @@ export function Name({ text, class: className }: { text: string; class?: string 
   const shown = visible(text);
   return (
     <bdi class={`name ${className ?? ''}`} title={shown}>
-      {shown === '' ? '(no name)' : shown}
+      {shown.trim() || '(no name)'}
     </bdi>
   );
 }

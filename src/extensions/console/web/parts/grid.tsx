@@ -123,7 +123,13 @@ export function Grid<Row>(props: GridProps<Row>): JSX.Element {
           );
         })}
       </div>
-      {props.footer === undefined ? null : <div class="grid-foot">{props.footer}</div>}
+      {props.footer === undefined ? null : (
+        <div role="row">
+          <div class="grid-foot" role="gridcell">
+            {props.footer}
+          </div>
+        </div>
+      )}
     </div>
   );
 }

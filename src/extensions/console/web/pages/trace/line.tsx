@@ -13,7 +13,7 @@ import { Category, hueOf } from '../../parts/category.tsx';
 import { type View, shareOf } from './zoom.ts';
 
 const STEP_PX = 14;
-const DEEPEST = 24;
+const DEEPEST = 10;
 /** A bar with more parts than this would not show them. */
 const MOST_PARTS = 24;
 

@@ -1,0 +1,91 @@
+/** Lists with more rows than they show, names of white space, costs of few tokens, and spans deep below the root. */
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import t from 'tap';
+import { findChromium } from '../../../support/browser.ts';
+import { startConsole } from '../../../support/console.ts';
+import { logIn, openBrowser } from '../../../support/console-page.ts';
+import { PATIENCE_MS } from '../../../support/patience.ts';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const VIOLATIONS = `axe.run('[role=grid]', { runOnly: ['wcag2a'], resultTypes: ['violations'], iframes: false, preload: false })
+  .then(({ violations }) => violations.map(({ id }) => id))`;
+const CUT = `[...document.querySelectorAll('.s-cost, .d-cost')].filter((cell) => cell.scrollWidth > cell.clientWidth)
+  .map((cell) => cell.textContent)`;
+/** Names of spans of which less than a few letters are seen. */
+const HIDDEN = `[...document.querySelectorAll('.span-grid .grid-row .s-name, .compare-grid .grid-row .d-name')].filter((cell) => {
+  const name = cell.querySelector('.name').getBoundingClientRect();
+  return name.width < 24 || name.right > cell.getBoundingClientRect().right + 1;
+}).map((cell) => cell.textContent)`;
+const DEPTH = 40;
+/** More than one page of the list. */
+const TRACES = 60;
+const CALL = { 'gen_ai.operation.name': 'chat', 'gen_ai.provider.name': 'openai', 'gen_ai.request.model': 'small' };
+
+const attributesOf = (values: Readonly<Record<string, string>>) =>
+  Object.entries(values).map(([key, stringValue]) => ({ key, value: { stringValue } }));
+
+function callOf(name: string, cost: number, at: number) {
+  const startNs = (BigInt(Date.now()) - BigInt(at)) * 1_000_000n;
+  return {
+    traceId: randomBytes(16).toString('hex'),
+    spanId: randomBytes(8).toString('hex'),
+    name,
+    startTimeUnixNano: String(startNs),
+    endTimeUnixNano: String(startNs + 1_000_000n),
+    attributes: [...attributesOf(CALL), { key: 'gen_ai.usage.cost', value: { doubleValue: cost } }],
+  };
+}
+
+/** Each span is the child of the one before. */
+function chainOf(at: number) {
+  const calls = Array.from({ length: DEPTH }, (_, depth) => callOf(`step ${depth}`, 0.01, at));
+  const traceId = randomBytes(16).toString('hex');
+  return calls.map((call, depth) => ({ ...call, traceId, parentSpanId: calls[depth - 1]?.spanId ?? '' }));
+}
+
+const chromium = findChromium();
+if (chromium === null) {
+  t.pass('lists are NOT tested in a browser: there is no Chromium', {
+    skip: 'set SLUICE_CHROMIUM to the path of a Chromium',
+  });
+} else {
+  t.test('a list of many rows', { timeout: 2 * PATIENCE_MS }, async (t) => {
+    const processors = 'auth, environment, normalization, pricing';
+    const { administration, daemon, ...console } = await startConsole(t, { processors, projects: ['shop'] });
+    const { text: key } = await administration.createKey('shop', null, null);
+    const spans = Array.from({ length: TRACES }, (_, at) => callOf(' \n\u2003', 0.000_012_6, at));
+    const [chain, other] = [chainOf(TRACES), chainOf(TRACES)];
+    const answer = await fetch(`${daemon.url}/v1/traces`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+      body: JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [...spans, ...chain, ...other] }] }] }),
+    });
+    t.equal(answer.status, 200);
+
+    const page = await (await openBrowser(t, chromium, { bypassCSP: true })).newPage();
+    await logIn(console, page);
+    await page.goto(`${console.origin}/p/shop/traces`);
+    await page.getByRole('button', { name: 'continue' }).waitFor();
+    t.match(await page.locator('.grid-row').first().textContent(), '(no name)', 'a name of white space is named');
+    await page.evaluate(AXE);
+    t.same(await page.evaluate(VIOLATIONS), [], 'the line below the rows is a part of the list');
+
+    const [a, b] = spans.map(({ traceId }) => traceId);
+    for (const path of [`traces/${a}`, `compare?a=${a}&b=${b}`]) {
+      await page.goto(`${console.origin}/p/shop/${path}`);
+      await page.getByText('$0.0000126').first().waitFor();
+      t.same(await page.evaluate(CUT), [], `a small cost has all its digits: ${path.slice(0, 7)}`);
+    }
+
+    const [deep, beside] = [chain, other].map(([root]) => root?.traceId);
+    for (const path of [`traces/${deep}`, `compare?a=${deep}&b=${beside}`]) {
+      await page.goto(`${console.origin}/p/shop/${path}`);
+      await page.locator('.grid-row').first().waitFor();
+      await page.keyboard.press('End');
+      await page.getByRole('row', { name: `step ${DEPTH - 1}` }).waitFor();
+      t.same(await page.evaluate(HIDDEN), [], `deep spans have names: ${path.slice(0, 7)}`);
+    }
+  });
+}
