@@ -54,5 +54,15 @@ if (chromium === null) {
       ['-service:worker provider:anthropic', '-service:worker provider:openai', '-service:worker unpriced'],
       'links to traces keep the filter',
     );
+
+    // As the API takes it.
+    for (const [from, to] of [
+      ['2020-01-01', '2020-01-02T00:00Z'],
+      ['1577836800000000000', '1577923200000'],
+    ]) {
+      await page.goto(`${console.origin}/p/shop/usage?from=${from}&to=${to}`);
+      await page.locator('.data-table, .empty').first().waitFor();
+      t.match(await page.locator('.usage-page').innerText(), 'No model call in this range', `from ${from} to ${to}`);
+    }
   });
 }

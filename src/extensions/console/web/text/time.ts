@@ -14,12 +14,13 @@ export interface Range {
 export const msOf = (ns: string): number => Number(BigInt(ns) / MS_NS);
 export const nsOf = (ms: number): string => String(BigInt(Math.floor(ms)) * MS_NS);
 
-/** `-1h` or milliseconds since 1970; null for anything else. */
+/** `-1h`, a date, a time with its zone, or milliseconds or nanoseconds since 1970; null for anything else. */
 function pointOf(text: string, nowMs: number): number | null {
   if (text === 'now') return nowMs;
   const relative = /^-(\d{1,6})([mhd])$/u.exec(text);
   if (relative !== null) return nowMs - Number(relative[1]) * (UNIT_MS[relative[2] ?? ''] ?? 0);
-  return /^\d{12,14}$/u.test(text) ? Number(text) : null;
+  if (/^\d{12,19}$/u.test(text)) return Number(text.length > 14 ? text.slice(0, -6) : text);
+  return (/^\d{4}-/u.test(text) && Date.parse(text)) || null;
 }
 
 export function rangeOf(from: string | null, to: string | null, nowMs: number): Range {
