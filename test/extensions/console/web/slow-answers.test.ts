@@ -11,6 +11,8 @@ const WHOLE_MS = 4 * PATIENCE_MS;
 /** The page of an empty project asks every 1.5 seconds, that of the status every 5. */
 const LIST_MS = 2_500;
 const STATUS_MS = 6_000;
+const TRACE_ID = "SELECT encode(trace_id, 'hex') AS id FROM sluice.traces";
+const SEEN_PX = 100;
 
 /** Each answer to such a request is late by this time. */
 const delay = (page: Page, address: RegExp, ms: number): Promise<unknown> =>
@@ -29,7 +31,7 @@ if (chromium === null) {
   t.setTimeout(WHOLE_MS);
   t.test('slow answers', { timeout: WHOLE_MS }, async (t) => {
     const console = await startConsole(t, { processors: 'auth, environment, normalization', projects: ['shop'] });
-    const page = await (await openBrowser(t, chromium)).newPage();
+    const page = await (await openBrowser(t, chromium, { bypassCSP: true })).newPage();
     await logIn(console, page);
     await page.goto(`${console.origin}/p/shop/traces`);
     await page.getByRole('heading', { name: 'Send the first trace to shop' }).waitFor();
@@ -41,5 +43,22 @@ if (chromium === null) {
     await page.goto(`${console.origin}/p/shop/status`);
     await page.locator('.tiles').first().waitFor();
     t.pass('the status is shown');
+
+    const id = String((await console.database.query(TRACE_ID)).rows[0]?.['id']);
+    await page.route('**/api/v1/projects/shop/**', () => undefined);
+    for (const path of [
+      'traces',
+      `traces/${id}`,
+      'conversations',
+      'usage',
+      'logs',
+      'metrics',
+      `compare?a=${id}&b=${id}`,
+    ]) {
+      await page.goto(`${console.origin}/p/shop/${path}`);
+      // Of a page that is loaded first, the rows are replaced.
+      await page.waitForFunction(`document.querySelector('.placeholder')?.clientWidth > ${SEEN_PX}`);
+      t.pass(`gray rows are seen while the answer is awaited: ${path.slice(0, 12)}`);
+    }
   });
 }
