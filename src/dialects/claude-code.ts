@@ -18,6 +18,7 @@ export const CLAUDE_CODE: Dialect = {
     cache_read_tokens: [{ attribute: 'cache_read_tokens', only: ['claude-code'] }],
     cache_write_tokens: [{ attribute: 'cache_creation_tokens', only: ['claude-code'] }],
     cache_write_5m_tokens: [
+      { attribute: 'cache_creation_5m_tokens', only: ['claude-code'] },
       {
         attribute: '(body)',
         paths: ['usage.cache_creation.ephemeral_5m_input_tokens'],
@@ -26,6 +27,7 @@ export const CLAUDE_CODE: Dialect = {
       },
     ],
     cache_write_1h_tokens: [
+      { attribute: 'cache_creation_1h_tokens', only: ['claude-code'] },
       {
         attribute: '(body)',
         paths: ['usage.cache_creation.ephemeral_1h_input_tokens'],
@@ -43,9 +45,16 @@ export const CLAUDE_CODE: Dialect = {
       { attribute: 'user.email', general: 'shared', last: true },
     ],
     agent_name: [{ attribute: 'subagent_type', only: ['claude-code'] }],
-    tool_name: [{ attribute: 'tool_name', only: ['claude-code', 'codex'] }],
+    // `tool_name` has a prefix for tools of MCP servers on spans, and names none of them on log records.
+    tool_name: [
+      { attribute: 'gen_ai.tool.name', only: ['claude-code'] },
+      { attribute: 'tool_parameters', paths: ['mcp_tool_name'], only: ['claude-code'] },
+      { attribute: 'tool_name', only: ['claude-code', 'codex'] },
+    ],
     tool_call_id: [{ attribute: 'tool_use_id', only: ['claude-code'] }],
+    // The first is what an export of stored records has, beside the other of the next two.
     tool_arguments: [
+      { attribute: 'gen_ai.tool.call.arguments', only: ['claude-code'] },
       { attribute: 'tool_input', only: ['claude-code'] },
       { attribute: 'tool_parameters', only: ['claude-code'] },
     ],
@@ -81,9 +90,11 @@ export const CLAUDE_CODE: Dialect = {
     api_request: 'chat',
     api_error: 'chat',
     tool_result: 'execute_tool',
+    assistant_response: 'event',
     'claude_code.api_request': 'chat',
     'claude_code.api_error': 'chat',
     'claude_code.tool_result': 'execute_tool',
+    'claude_code.assistant_response': 'event',
   },
   cachedTokens: [{ cached: 'outside' }],
   content: [
@@ -91,11 +102,19 @@ export const CLAUDE_CODE: Dialect = {
       only: ['claude-code'],
       attributes: [
         'prompt',
+        'prompt_text',
         'error',
         'body',
         'body_ref',
         'user_prompt',
+        'system_prompt',
         'system_prompt_preview',
+        'system_reminders',
+        'tool',
+        'mcp_args',
+        'hook_definitions',
+        'command',
+        'command_prefix',
         'full_command',
         'file_path',
       ],

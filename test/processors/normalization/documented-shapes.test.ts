@@ -107,6 +107,40 @@ const SHAPES: readonly DocumentedCase[] = [
     row: { category: null, input_content: 'hello', conversation_id: 's', dialect: 'claude-code' },
   },
   {
+    what: "Claude Code's log of a tool of an MCP server",
+    signal: 'logs',
+    record: {
+      ...CLAUDE_CODE,
+      name: 'claude_code.tool_result',
+      attributes: {
+        tool_name: 'mcp_tool',
+        tool_parameters: '{"mcp_server_name":"maps","mcp_tool_name":"route"}',
+        tool_input: '{"to":"x"}',
+      },
+    },
+    row: { category: 'tool_step', tool_name: 'route', tool_arguments: '{"to":"x"}' },
+  },
+  {
+    what: "Claude Code's span of a tool of an MCP server",
+    signal: 'traces',
+    record: {
+      scope: 'com.anthropic.claude_code.tracing',
+      name: 'claude_code.tool',
+      attributes: { 'span.type': 'tool', tool_name: 'mcp__maps__route', 'gen_ai.tool.name': 'route' },
+    },
+    row: { category: 'tool_step', tool_name: 'route' },
+  },
+  {
+    what: "Claude Code's log of an answer, beside that of its request",
+    signal: 'logs',
+    record: {
+      ...CLAUDE_CODE,
+      name: 'claude_code.assistant_response',
+      attributes: { model: 'm', response: 'hello', request_id: 'r' },
+    },
+    row: { category: null, operation: 'event', output_content: 'hello', response_id: 'r', usage_scope: null },
+  },
+  {
     what: "Claude Code's span of a request",
     signal: 'traces',
     record: {
