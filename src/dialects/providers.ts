@@ -117,6 +117,7 @@ export const NOT_PROVIDERS: readonly string[] = [
   'openai-agents',
   'mastra',
   'smolagents',
+  'spring_ai',
 ];
 
 /** Providers by the end of a host. The first match is used. */
@@ -181,3 +182,6 @@ export const PLACEHOLDERS: readonly string[] = [
   'null',
   '""',
 ];
+
+/** What Micrometer sends for a name that is not known. A text may be this word. */
+export const NO_NAMES: readonly string[] = ['none'];

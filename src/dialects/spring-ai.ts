@@ -21,11 +21,13 @@ export const SPRING_AI: Dialect = {
       chat_client: 'workflow',
       advisor: 'workflow',
       tool_call: 'execute_tool',
-      vector_store: 'retrieval',
     },
   },
+  // The kind `vector_store` is also that of documents added or deleted.
+  suggests: { 'db.vector.query.content': 'retrieval' },
   cachedTokens: [{ providers: ['anthropic', 'aws.bedrock'], cached: 'outside' }, { cached: 'inside' }],
   content: [
+    'spring.ai.tool.definition.description',
     'spring.ai.tool.definition.schema',
     'db.vector.query.filter',
     'spring.ai.chat.client.advisor.params',

@@ -7,7 +7,7 @@ import { FieldCandidates } from './field-candidates.ts';
 import { OPERATIONS } from '../../dialects/categories.ts';
 import { BODY, type Dialect, type EventPart } from '../../dialects/dialect.ts';
 import { DIALECTS } from '../../dialects/families.ts';
-import { PLACEHOLDERS } from '../../dialects/providers.ts';
+import { NO_NAMES, PLACEHOLDERS } from '../../dialects/providers.ts';
 import type { Tables } from '../../pdata/tables.ts';
 import type { TextRef } from '../../pdata/text.ts';
 import { CacheAccounting } from './cache-accounting.ts';
@@ -66,6 +66,8 @@ export class LookupTables {
   /** Scopes whose agent spans carry the only usage of their trace. */
   readonly ownUsage: readonly NameTable<true>[];
   readonly placeholders = new Set<number>();
+  /** Placeholders, and words that stand for a name that the sender does not know. */
+  readonly noNames = new Set<number>();
   /** 1 for each length of a placeholder, and for each byte with which one begins, in JSON too. */
   readonly placeholderLengths = new Uint8Array(LONGEST_PLACEHOLDER + 1);
   readonly placeholderBytes = new Uint8Array(256);
@@ -105,8 +107,10 @@ export class LookupTables {
     this.spanNames = dialects.map(({ spanNames }) => namesOf(spanNames));
     this.needsSpanName = this.spanNames.map((names) => !names.isEmpty);
     this.events = dialects.map(({ events }) => namesOf(events));
-    for (const placeholder of PLACEHOLDERS) {
-      this.placeholders.add(this.words.add(placeholder));
+    for (const placeholder of [...PLACEHOLDERS, ...NO_NAMES]) {
+      const word = this.words.add(placeholder);
+      this.noNames.add(word);
+      if (!NO_NAMES.includes(placeholder)) this.placeholders.add(word);
       this.placeholderLengths[Buffer.byteLength(placeholder)] = 1;
       this.placeholderBytes[placeholder.charCodeAt(0)] = 1;
     }

@@ -114,7 +114,7 @@ function isUsableName(view: RecordView, row: number): boolean {
   const head = headAt(u32, word);
   if (dispositionOf(head) === DISPOSITION_DROP) return false;
   if (!isText(head)) return kindOf(head) === KIND_INT;
-  return lengthAt(u32, word) > 0 && !view.reader.isBlank(row) && !isPlaceholder(view, row);
+  return lengthAt(u32, word) > 0 && !view.reader.isBlank(row) && !isOneOf(view.lookups.noNames, view, row);
 }
 
 /** A date at the end, as vendors append it to the model that answered. */
@@ -140,6 +140,10 @@ export function nameOf(view: RecordView, rule: Rule, row: number): string | null
 
 /** Whether the value is a placeholder for text that the sender withheld. */
 export function isPlaceholder(view: RecordView, row: number): boolean {
+  return isOneOf(view.lookups.placeholders, view, row);
+}
+
+function isOneOf(words: ReadonlySet<number>, view: RecordView, row: number): boolean {
   const { memory, lookups } = view;
   const word = wordOfRow(row);
   const length = lengthAt(memory.u32, word);
@@ -148,7 +152,7 @@ export function isPlaceholder(view: RecordView, row: number): boolean {
   if (lookups.placeholderLengths[length] === 0 && (flagsOf(head) & TEXT_JSON_ESCAPED) === 0) return false;
   // The first byte rejects nearly all values.
   const first = memory.u8[offsetAt(memory.u32, word)] as number;
-  return lookups.placeholderBytes[first] !== 0 && lookups.placeholders.has(view.reader.word(lookups.words, row));
+  return lookups.placeholderBytes[first] !== 0 && words.has(view.reader.word(lookups.words, row));
 }
 
 function trimTo(text: string, { before, after }: Rule): string {

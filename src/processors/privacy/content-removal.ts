@@ -28,7 +28,7 @@ import type { Steps } from '../../pdata/steps.ts';
 
 /** Log lines with which Spring AI and Semantic Kernel write whole prompts, answers and arguments. */
 const CONTENT_LINE =
-  /^(?:Chat Model Prompt Content:|Chat Model Completion:|Vector Store Content:|Calling \S+ function with args:)/;
+  /^(?:(?:Chat|Image) (?:Model|Client) (?:Prompt Content|Completion)|Vector Store [A-Z][\w ]+|Calling \S+ function with args):/;
 /** Bytes of a log body in which such a line is searched for. */
 const LINE_HEAD = 256;
 /** Command-line agents whose log bodies repeat what their attributes say. */

@@ -667,6 +667,46 @@ const SHAPES: readonly DocumentedCase[] = [
     row: { input_tokens: 150, output_tokens: 20, total_tokens: 170, cache_read_tokens: 50, dialect: 'spring-ai' },
   },
   {
+    what: "Spring AI's span of a model call that failed",
+    signal: 'traces',
+    record: {
+      scope: 'org.springframework.boot',
+      attributes: { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'm', 'gen_ai.response.model': 'none' },
+    },
+    row: { category: 'model_call', request_model: 'm', response_model: null, dialect: 'spring-ai' },
+  },
+  {
+    what: "Spring AI's span of a client, whose system is the framework",
+    signal: 'traces',
+    record: {
+      scope: 'org.springframework.boot',
+      attributes: { 'gen_ai.operation.name': 'framework', 'gen_ai.system': 'spring_ai', 'spring.ai.kind': 'advisor' },
+    },
+    row: { category: 'workflow', provider: null },
+  },
+  {
+    what: "Spring AI's span of a search in a vector store",
+    signal: 'traces',
+    record: {
+      scope: 'org.springframework.boot',
+      attributes: {
+        'spring.ai.kind': 'vector_store',
+        'db.operation.name': 'query',
+        'db.vector.query.content': 'How cold is Oslo?',
+      },
+    },
+    row: { category: 'retrieval', retrieval_query: 'How cold is Oslo?' },
+  },
+  {
+    what: "Spring AI's span of documents added to a vector store, which searches nothing",
+    signal: 'traces',
+    record: {
+      scope: 'org.springframework.boot',
+      attributes: { 'spring.ai.kind': 'vector_store', 'db.operation.name': 'add' },
+    },
+    row: { category: null, dialect: 'spring-ai' },
+  },
+  {
     what: 'any other span of Spring Boot',
     signal: 'traces',
     record: { scope: 'org.springframework.boot', attributes: { 'http.request.method': 'GET', input: 'x' } },

@@ -328,6 +328,16 @@ t.test('placeholders for withheld content fill no column', async (t) => {
   }
 });
 
+t.test('the word `none` is no name, but may be a text', async (t) => {
+  const row = normalized.span({
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.response.model': 'none',
+    'gen_ai.agent.name': 'none',
+    'gen_ai.output.messages': 'none',
+  });
+  t.match(row, { response_model: null, agent_name: null, output_content: 'none' });
+});
+
 const REASONS: readonly (readonly [what: string, value: PlainValue, reasons: readonly string[] | null])[] = [
   ['a list', ['stop', 'length'], ['stop', 'length']],
   ['JSON in a string', '["STOP"]', ['STOP']],

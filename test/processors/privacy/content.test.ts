@@ -180,7 +180,15 @@ t.test('log bodies are content by their sender and their first words', async (t)
       logs({ attributes: [text('gen_ai.system', 'openai')], body: structured }),
     ],
     ['a line of Spring AI', logs({ body: { stringValue: `Chat Model Prompt Content:\n["${CANARY}"]` } })],
-    ['another line of Spring AI', logs({ body: { stringValue: `Chat Model Completion:\n["${CANARY}"]` } })],
+    ...[
+      'Chat Model Completion',
+      'Chat Client Prompt Content',
+      'Chat Client Completion',
+      'Image Model Prompt Content',
+    ].map(
+      (line) => [`a line of Spring AI: ${line}`, logs({ body: { stringValue: `${line}:\n["${CANARY}"]` } })] as const,
+    ),
+    ['search results of Spring AI', logs({ body: { stringValue: `Vector Store Query Response:\n["${CANARY}"]` } })],
     ['Claude Code', logs({ body }, { scope: { name: 'com.anthropic.claude_code.events' } })],
     ['Codex', logs({ body }, { resource: [text('service.name', 'codex_cli_rs')] })],
     ['Gemini CLI', logs({ body, attributes: [text('event.name', 'gemini_cli.user_prompt')] })],
