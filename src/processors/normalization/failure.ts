@@ -1,5 +1,4 @@
 /** Whether a step failed, and its kind of error. */
-import { STATUS_ERROR } from '../../pdata/columns.ts';
 import { DERIVED_IS_ERROR, KIND_INT, SLOT_ERROR_TYPE } from '../../pdata/layout.ts';
 import type { RecordView } from './record-view.ts';
 import { fieldNumber } from './rules.ts';
@@ -15,9 +14,8 @@ const SUCCESS = 'success';
 
 /** Fills `is_error` and `error_type`; `exception` is the row of an exception event's type, or -1. */
 export function fillFailure(view: RecordView, exception: number): void {
-  const { batch, derived } = view;
+  const { derived, hasErrorStatus: status } = view;
   const typed = fillErrorType(view) || fillException(view, exception);
-  const status = batch.signal === 'traces' && batch.records.goto(view.record).status === STATUS_ERROR;
   const judged = status || view.operation !== 0 || view.dialect >= 0;
   if (judged) derived.setByte(DERIVED_IS_ERROR, status || typed || saysFailed(view) ? IS_TRUE : IS_FALSE);
 }

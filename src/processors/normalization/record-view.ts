@@ -1,6 +1,7 @@
 /** What the readers of one record share: its position, candidates, dialect and operation. */
 import { dispositionOf, headAt, wordOfRow } from '../../pdata/attributes.ts';
 import type { Batch } from '../../pdata/batch.ts';
+import { STATUS_ERROR } from '../../pdata/columns.ts';
 import type { DerivedCursor } from '../../pdata/derived.ts';
 import { DISPOSITION_DROP } from '../../pdata/layout.ts';
 import type { Memory } from '../../pdata/memory.ts';
@@ -56,6 +57,11 @@ export class RecordView {
   setOperation(operation: number): void {
     this.operation = operation;
     this.category = OPERATION_CATEGORY[operation] ?? 0;
+  }
+
+  /** Whether the status of a span is an error. */
+  get hasErrorStatus(): boolean {
+    return this.batch.signal === 'traces' && this.batch.records.goto(this.record).status === STATUS_ERROR;
   }
 
   /**

@@ -12,7 +12,6 @@ import {
   dispositionOf,
   wordOfRow,
 } from '../../pdata/attributes.ts';
-import { STATUS_ERROR } from '../../pdata/columns.ts';
 import { KIND_INT, SLOT_RESPONSE_MODEL, TEXT_JSON_ESCAPED, DISPOSITION_DROP } from '../../pdata/layout.ts';
 import type { TextRef } from '../../pdata/text.ts';
 import { LONGEST_PLACEHOLDER } from './lookup-tables.ts';
@@ -124,8 +123,7 @@ const HOSTED = /^(?:arn:|(?:[a-z]{2,6}\.)?[a-z0-9]+\.[a-z])/;
 
 /** Whether a name that may be either is the one of the model asked for, or of the one that answered. */
 function meansSlot(view: RecordView, slot: number, name: string): boolean {
-  const { batch, record } = view;
-  const answered = DATED.test(name) && !HOSTED.test(name) && batch.records.goto(record).status !== STATUS_ERROR;
+  const answered = DATED.test(name) && !HOSTED.test(name) && !view.hasErrorStatus;
   return answered === (slot === SLOT_RESPONSE_MODEL);
 }
 
