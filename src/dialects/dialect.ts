@@ -159,6 +159,11 @@ export interface Dialect {
   readonly usageOnLogs?: boolean;
   /** A span of a model call without usage is only a span beside that of the call. */
   readonly callsHaveUsage?: boolean;
+  /**
+   * A span of a model call that did not fail and has neither usage nor an answer only opened a stream: another span is
+   * that of the call.
+   */
+  readonly callsHaveAnswers?: boolean;
   /** Operations whose span name is the name of the tool or agent. */
   readonly namedBySpan?: readonly Operation[];
   /** A record with usage but without an operation repeats the usage of others. */

@@ -98,6 +98,7 @@ export const LOGFIRE: Dialect = {
     request_model: [{ attribute: 'request_data', paths: ['model'], only: ['logfire'] }],
   },
   cachedTokens: [{ cached: 'inside' }],
+  callsHaveAnswers: true,
   ownUsageScopes: ['logfire.claude*'],
   content: [
     {

@@ -17,7 +17,8 @@ const RETRIEVAL = operationNumber('retrieval');
 const INPUT_TOKENS = fieldNumber('input_tokens');
 const OUTPUT_TOKENS = fieldNumber('output_tokens');
 const FRAME_OPERATION = operationNumber('workflow');
-const CALL_FIELDS = [OUTPUT_TOKENS, fieldNumber('output_content'), INPUT_TOKENS, fieldNumber('finish_reason')];
+const OUTPUT_CONTENT = fieldNumber('output_content');
+const CALL_FIELDS = [OUTPUT_TOKENS, OUTPUT_CONTENT, INPUT_TOKENS, fieldNumber('finish_reason')];
 
 /** Finds the operation and sets it on the view. Returns the row of an unknown operation name, or -1. */
 export function findOperation(view: RecordView, name: string | null): number {
@@ -75,15 +76,14 @@ function operationAt(view: RecordView, rule: Rule, row: number): number {
   return reader.at(row).kind === KIND_TEXT ? lookups.operationOfString(rule, reader.text(row) ?? '') : 0;
 }
 
-/** A span beside that of the model call: the usage is on the other one. */
-function isFrame({ fields, lookups, dialect, place }: RecordView, operation: number): boolean {
-  return (
-    operation === MODEL_CALL_OPERATION &&
-    place === PLACE_BITS.span &&
-    lookups.dialects[dialect]?.callsHaveUsage === true &&
-    fields.countOf(INPUT_TOKENS) === 0 &&
-    fields.countOf(OUTPUT_TOKENS) === 0
-  );
+/** A span beside that of the model call: the usage, or the answer to a stream, is on the other one. */
+function isFrame(view: RecordView, operation: number): boolean {
+  const { fields, lookups, dialect, place } = view;
+  if (operation !== MODEL_CALL_OPERATION || place !== PLACE_BITS.span) return false;
+  const { callsHaveUsage = false, callsHaveAnswers = false } = lookups.dialects[dialect] ?? {};
+  if (!callsHaveUsage && !callsHaveAnswers) return false;
+  if (fields.countOf(INPUT_TOKENS) > 0 || fields.countOf(OUTPUT_TOKENS) > 0) return false;
+  return callsHaveUsage || (fields.countOf(OUTPUT_CONTENT) === 0 && !view.hasErrorStatus);
 }
 
 /** A tool under a name that only telemetry about AI has, or under any name with the call, its arguments or result. */

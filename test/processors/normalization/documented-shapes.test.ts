@@ -707,6 +707,35 @@ const SHAPES: readonly DocumentedCase[] = [
     row: { category: null, dialect: 'spring-ai' },
   },
   {
+    what: "Logfire's span that opened a stream, beside that of its answer",
+    signal: 'traces',
+    record: { scope: 'logfire.openai', attributes: { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'm' } },
+    row: { category: 'workflow', request_model: 'm', dialect: 'logfire' },
+  },
+  {
+    what: "Logfire's span of the answer to a stream without usage",
+    signal: 'traces',
+    record: {
+      scope: 'logfire.openai',
+      attributes: {
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.request.model': 'm',
+        'gen_ai.output.messages': '[{"role":"assistant","parts":[]}]',
+      },
+    },
+    row: { category: 'model_call', dialect: 'logfire' },
+  },
+  {
+    what: "Logfire's span of a call that failed",
+    signal: 'traces',
+    record: {
+      scope: 'logfire.openai',
+      status: 2,
+      attributes: { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'm' },
+    },
+    row: { category: 'model_call', is_error: true, dialect: 'logfire' },
+  },
+  {
     what: 'any other span of Spring Boot',
     signal: 'traces',
     record: { scope: 'org.springframework.boot', attributes: { 'http.request.method': 'GET', input: 'x' } },
