@@ -73,8 +73,11 @@ function checkCalls(
 function checkTool(t: Test, name: string, tool: { name: string }, found: readonly Found[]): void {
   const calls = found.filter(({ type }) => type === 'tool_call');
   if (calls.length === 0) return;
+  // Models know the tools of MCP servers as `mcp__server__tool`.
+  const isCalled = (called: string | null): boolean =>
+    called !== null && (called.endsWith(tool.name) || tool.name.endsWith(`__${called}`));
   t.ok(
-    calls.some((part) => part.role === 'assistant' && part.name?.endsWith(tool.name)),
+    calls.some((part) => part.role === 'assistant' && isCalled(part.name)),
     `${name}: the assistant calls ${tool.name}`,
   );
 }

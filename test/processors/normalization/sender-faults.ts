@@ -12,6 +12,54 @@ export interface SenderFault {
 
 export const SENDER_FAULTS: readonly SenderFault[] = [
   {
+    sender: 'claude-code',
+    fields: ['response_id'],
+    reason: 'gives the id of the request, not that of the answer',
+  },
+  {
+    sender: 'claude-code-detailed',
+    fields: ['response_id'],
+    reason: 'gives the id of the request, not that of the answer',
+  },
+  {
+    sender: 'claude-code-detailed',
+    fields: ['input_content'],
+    reason: 'sends only what is new since the call before',
+  },
+  {
+    sender: 'azure-ai-inference-py',
+    fields: ['provider'],
+    reason: 'names the platform whose client it is',
+  },
+  {
+    sender: 'openinference-claude-agent-js',
+    fields: ['tool_name'],
+    reason: 'puts the name of the MCP server before that of the tool',
+  },
+  {
+    sender: 'openinference-openai-agents-js',
+    scenarios: ['responses', 'responses-stream'],
+    fields: ['request_model'],
+    reason: 'gives the model that answered as the requested one',
+  },
+  {
+    sender: 'otel-genai-langchain-py',
+    fields: ['retrieval_documents'],
+    reason: 'names the documents by their ids only',
+  },
+  {
+    sender: 'otel-genai-openai-agents-py',
+    scenarios: ['tool'],
+    fields: ['finish_reasons'],
+    reason: 'gives `tool_calls` for an answer that the model completed',
+  },
+  {
+    sender: 'spring-ai-anthropic',
+    scenarios: ['stream-cached'],
+    fields: ['input_tokens', 'total_tokens'],
+    reason: 'leaves cached tokens out of streams and sends no count of them',
+  },
+  {
     sender: 'langsmith-openai-js',
     scenarios: ['error'],
     fields: ['is_error'],
