@@ -64,12 +64,7 @@ export function Grid<Row>(props: GridProps<Row>): JSX.Element {
     Enter: (event) => current !== undefined && onOpen?.(current, event),
     ...props.keys,
   };
-  // Screen readers read the active row only while the table has the focus.
-  const focused = (handler: Shortcuts[string]) => (event: KeyboardEvent) => {
-    scroller.current?.focus();
-    handler?.(event);
-  };
-  useKeys(Object.fromEntries(Object.entries(keys).map(([key, handler]) => [key, focused(handler)])));
+  useKeys(keys, scroller);
   useEffect(() => {
     if (active >= 0 && active < count) rows.reveal(active);
   }, [active, count === 0]);

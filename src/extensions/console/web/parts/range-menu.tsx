@@ -14,7 +14,7 @@ export function RangeMenu(): JSX.Element {
     <Menu label="Range of time (t)" text={rangeName(from, to)} id="range" class="range">
       {(close) => (
         <>
-          {PRESETS.map(([value, name]) => (
+          {PRESETS.map((value) => (
             <button
               type="button"
               key={value}
@@ -24,7 +24,7 @@ export function RangeMenu(): JSX.Element {
                 setQuery({ from: value, to: null });
               }}
             >
-              {name}
+              {rangeName(value, null)}
             </button>
           ))}
           <Exact from={from} to={to} close={close} />

@@ -5,6 +5,7 @@ import { zone } from '../state/settings.ts';
 /** The units of ranges and intervals. */
 export const UNIT_MS: Readonly<Record<string, number>> = { s: SECOND_MS, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS };
 export const DEFAULT_FROM = '-24h';
+const RELATIVE = /^-(\d{1,6})([mhd])$/u;
 
 export interface Range {
   readonly fromMs: number;
@@ -17,7 +18,7 @@ export const nsOf = (ms: number): string => String(BigInt(Math.floor(ms)) * MS_N
 /** `-1h`, a date, a time with its zone, or milliseconds or nanoseconds since 1970; null for anything else. */
 function pointOf(text: string, nowMs: number): number | null {
   if (text === 'now') return nowMs;
-  const relative = /^-(\d{1,6})([mhd])$/u.exec(text);
+  const relative = RELATIVE.exec(text);
   if (relative !== null) return nowMs - Number(relative[1]) * (UNIT_MS[relative[2] ?? ''] ?? 0);
   if (/^\d{12,19}$/u.test(text)) return Number(text.length > 14 ? text.slice(0, -6) : text);
   return (/^\d{4}-/u.test(text) && Date.parse(text)) || null;
@@ -54,24 +55,16 @@ export function zoneName(ms = Date.now()): string {
   return `UTC${minutes < 0 ? '−' : '+'}${hours}${rest === 0 ? '' : `:${String(rest).padStart(2, '0')}`}`;
 }
 
-export const PRESETS: readonly (readonly [string, string])[] = [
-  ['-15m', 'last 15 min'],
-  ['-1h', 'last 1 h'],
-  ['-6h', 'last 6 h'],
-  ['-24h', 'last 24 h'],
-  ['-7d', 'last 7 days'],
-  ['-30d', 'last 30 days'],
-];
+export const PRESETS = ['-15m', '-1h', '-6h', '-24h', '-7d', '-30d'];
 
 export function rangeName(from: string | null, to: string | null): string {
   const start = from ?? DEFAULT_FROM;
-  const preset = PRESETS.find(([value]) => value === start);
-  if (preset !== undefined && (to === null || to === 'now')) return preset[1];
-  const relative = /^-(\d{1,6})([mhd])$/u.exec(start);
-  if (relative !== null && (to === null || to === 'now')) {
+  const untilNow = to === null || to === 'now';
+  const relative = RELATIVE.exec(start);
+  if (untilNow && relative !== null) {
     const [, length, unit = ''] = relative;
     return `last ${length} ${{ m: 'min', h: 'h' }[unit] ?? (length === '1' ? 'day' : 'days')}`;
   }
   const { fromMs, toMs } = rangeOf(from, to, Date.now());
-  return `${shortTime(fromMs)} – ${to === null || to === 'now' ? 'now' : shortTime(toMs)}`;
+  return `${shortTime(fromMs)} – ${untilNow ? 'now' : shortTime(toMs)}`;
 }
