@@ -166,7 +166,7 @@ function unreachable(url: string, error: unknown): UserError {
 const HINTS: ReadonlyMap<number, string> = new Map([
   [401, 'Give another key with --key; make one with `sluice key create`.'],
   [403, 'The key may write one environment only; name it with --environment.'],
-  [404, 'Name the daemon with --endpoint, without /v1.'],
+  [404, 'Name the daemon with --endpoint, without /v1. It needs a pipeline of this signal.'],
   [429, 'The monthly quota is used up; see `sluice project list`.'],
   [503, 'The daemon cannot store right now; its log says why.'],
 ]);

@@ -3,6 +3,7 @@ import type { Plan } from '../pdata/context.ts';
 import type { ProjectRow } from '../component/capabilities/administration.ts';
 import { Administration } from '../extensions/postgres/administration.ts';
 import type { Call, Command } from './command.ts';
+import { commandLine } from './command-line.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { withDatabase } from './database.ts';
 import { flagOption, onlyWord, textOption, UsageError } from './options.ts';
@@ -27,7 +28,7 @@ export const commands: Readonly<Record<string, Command>> = {
       const plan = planOf(call);
       return withDatabase(call, 'write', async (database) => {
         await new Administration(database).createProject(name, ...plan);
-        call.terminal.print(`Created the project ${name}. Next: sluice key create --project ${name}`);
+        call.terminal.print(`Created the project ${name}. Next: ${commandLine(call, `key create --project ${name}`)}`);
       });
     },
   },
