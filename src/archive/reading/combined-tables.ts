@@ -13,7 +13,15 @@ const SIGNALS: readonly LakeSignal[] = ['spans', 'logs', 'metric_points'];
  */
 const VIEWS = new Set([
   ...['spans', 'logs', 'codex_spans_report'],
-  ...['usage_spans', 'usage_records', 'usage_logs', 'counting_rollups', 'usage_rollups', 'counted_spans'],
+  ...[
+    'usage_spans',
+    'usage_spans_near',
+    'usage_records',
+    'usage_logs',
+    'counting_rollups',
+    'usage_rollups',
+    'counted_spans',
+  ],
   ...['counted_usage', 'trace_usage', 'trace_usage_of', 'traces', 'trace_conversations'],
   ...['other_usage_between', 'counted_usage_between', 'values_above', 'owners_of', 'attributed_usage_between'],
 ]);

@@ -1,7 +1,7 @@
 /** The migrations of a database: whether this version knows its schema and may write to it. */
 import { readdir, readFile } from 'node:fs/promises';
 import { UserError } from '../../errors.ts';
-import { withColumns } from './view-columns.ts';
+import { withColumns, withQueries } from './view-columns.ts';
 
 const FOLDER = new URL('./migrations/', import.meta.url);
 /** The files of the views, in an order in which each finds what it reads. */
@@ -57,7 +57,7 @@ export async function readViews(): Promise<string> {
   const texts = await Promise.all(
     VIEWS.map((name) => readFile(new URL(`./views/${name}.sql`, import.meta.url), 'utf8')),
   );
-  return withColumns(texts.join('\n'));
+  return withQueries(withColumns(texts.join('\n')));
 }
 
 export async function readSchemaState(ask: Ask): Promise<SchemaState> {

@@ -1,8 +1,12 @@
-/** The columns of the views: those of the catalogue replace a line `-- columns: spans` of `views/records.sql`. */
+/**
+ * What the texts of the views do not repeat. The columns of the catalogue replace a line `-- columns: spans`, and the
+ * query of a view, with a further condition, a line `-- query of VIEW: FROM TABLE ALIAS WHERE CONDITION`.
+ */
 import { type Column, DERIVED_COLUMNS, LOG_COLUMNS, METRIC_COLUMNS, SPAN_COLUMNS } from '../../pdata/columns.ts';
 import { SHARED_COLUMNS } from '../../pdata/stored-text.ts';
 
 const PLACE = /^ *-- columns: (.+)$/gm;
+const QUERY = /^ *-- query of (\w+): (FROM \S+ \w+ WHERE) (.+)$/gm;
 /** The view has one column for the two of the table. The text keeps every digit of a float8. */
 const METRIC_VALUE = 'coalesce(s.value_int::numeric, s.value_double::text::numeric) AS value';
 
@@ -18,6 +22,14 @@ export function withColumns(views: string): string {
     const list = LISTS.get(name);
     if (list === undefined) throw new Error(`the views name no columns "${name}"`);
     return `  ${list.join(', ')}`;
+  });
+}
+
+export function withQueries(views: string): string {
+  return views.replaceAll(QUERY, (_, name: string, place: string, condition: string) => {
+    const [, query = ''] = new RegExp(`^CREATE VIEW views\\.${name} AS\n([^;]*);$`, 'mu').exec(views) ?? [];
+    if (!query.includes(place)) throw new Error(`the view ${name} has no place for the condition`);
+    return query.replace(place, `${place} ${condition} AND`);
   });
 }
 

@@ -128,7 +128,7 @@ BEGIN
       output_tokens, total_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, input_cost, output_cost, total_cost,
       cost_source, response_id, 'span', span_id, service_name, latency_ms, time_to_first_token_ms, is_error
     FROM (
-      SELECT DISTINCT ON (project, trace_id, call_key) * FROM views.usage_spans
+      SELECT DISTINCT ON (project, trace_id, call_key) * FROM views.usage_spans_near($4, $5)
       WHERE ($1 IS NULL OR project = $1) AND time_unix_nano >= $4 AND time_unix_nano < $5
       ORDER BY project, trace_id, call_key, total_tokens DESC NULLS LAST, total_cost DESC NULLS LAST, time_unix_nano, span_id
     ) s WHERE time_unix_nano >= $2 AND time_unix_nano < $3

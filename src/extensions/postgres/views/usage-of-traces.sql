@@ -33,7 +33,8 @@ WHERE l.response_id IS NULL OR best.record_id = l.record_id;
 -- traces and of their response ids. In the view each trace reads all records with its response ids, and nested loops
 -- compare all records of a trace with all its spans. Here each key is looked up once, and the results are hashed
 -- subplans: `IS NOT TRUE` keeps the planner from making them joins, and OFFSET 0 does the same for EXISTS. A condition with
--- `coalesce` cannot be met by an index of all usage of the project. Plans are kept for the session.
+-- `coalesce` cannot be met by an index of all usage of the project. EXECUTE plans with the values: of many stored days only those of the
+-- traces. The plans of the other statements, which need all partitions, are kept for the session.
 -- It reads with the rights of its owner, as the views do, so only roles with EXECUTE may call it.
 CREATE FUNCTION views.trace_usage_of(of_project text, of_traces bytea[]) RETURNS TABLE (
   project text, environment text, trace_id bytea, time_unix_nano int8, provider text, model text, conversation_id text, user_id text,
@@ -56,32 +57,38 @@ DECLARE
   own_spans bytea[];
   dialect_traces bytea[];
   dialects text[];
+  -- Spans below which log records report a call.
+  called_traces bytea[];
+  called_spans bytea[];
   counting_traces bytea[];
   counting_spans bytea[];
 BEGIN
   SELECT min(t.first_ns), max(t.last_ns) INTO lowest_ns, highest_ns FROM sluice.traces t
   WHERE t.project = of_project AND t.trace_id = ANY (of_traces);
-  RETURN QUERY
+  RETURN QUERY EXECUTE $query$
     SELECT project, environment, trace_id, time_unix_nano, provider, model, conversation_id, user_id, agent_name, input_tokens,
       output_tokens, total_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, input_cost, output_cost, total_cost,
       cost_source, response_id, 'span', span_id, service_name, latency_ms, time_to_first_token_ms, is_error
     FROM (
-      SELECT DISTINCT ON (trace_id, call_key) * FROM views.usage_spans
-      WHERE project = of_project AND trace_id = ANY (of_traces) AND time_unix_nano BETWEEN lowest_ns AND highest_ns
+      SELECT DISTINCT ON (trace_id, call_key) * FROM views.usage_spans_near($3, $4)
+      WHERE project = $1 AND trace_id = ANY ($2) AND time_unix_nano BETWEEN $3 AND $4
       ORDER BY trace_id, call_key, total_tokens DESC NULLS LAST, total_cost DESC NULLS LAST, time_unix_nano, span_id
-    ) s;
+    ) s
+  $query$ USING of_project, of_traces, lowest_ns, highest_ns;
 
   -- Most traces have no roll-up, which an index shows.
-  SELECT array_agg(DISTINCT s.trace_id) INTO rollup_traces FROM sluice.spans s
-  WHERE s.project = of_project AND s.trace_id = ANY (of_traces) AND s.start_time_unix_nano BETWEEN lowest_ns AND highest_ns
-    AND s.usage_scope = 'rollup';
+  EXECUTE $query$
+    SELECT array_agg(DISTINCT s.trace_id) FROM sluice.spans s
+    WHERE s.project = $1 AND s.trace_id = ANY ($2) AND s.start_time_unix_nano BETWEEN $3 AND $4 AND s.usage_scope = 'rollup'
+  $query$ INTO rollup_traces USING of_project, of_traces, lowest_ns, highest_ns;
   IF rollup_traces IS NOT NULL THEN
-    SELECT array_agg(DISTINCT r.trace_id) INTO rollup_traces FROM (
-      SELECT s.trace_id FROM sluice.spans s
-      WHERE s.project = of_project AND s.trace_id = ANY (rollup_traces) AND s.start_time_unix_nano BETWEEN lowest_ns AND highest_ns
-        AND s.usage_scope IN ('rollup', 'own')
-      GROUP BY s.trace_id, CASE s.usage_scope WHEN 'rollup' THEN s.span_id ELSE s.parent_span_id END HAVING bool_and(s.usage_scope = 'rollup')
-    ) r;
+    EXECUTE $query$
+      SELECT array_agg(DISTINCT r.trace_id) FROM (
+        SELECT s.trace_id FROM sluice.spans s
+        WHERE s.project = $1 AND s.trace_id = ANY ($2) AND s.start_time_unix_nano BETWEEN $3 AND $4 AND s.usage_scope IN ('rollup', 'own')
+        GROUP BY s.trace_id, CASE s.usage_scope WHEN 'rollup' THEN s.span_id ELSE s.parent_span_id END HAVING bool_and(s.usage_scope = 'rollup')
+      ) r
+    $query$ INTO rollup_traces USING of_project, rollup_traces, lowest_ns, highest_ns;
   END IF;
   SELECT count(*) > 0, array_agg(DISTINCT left(l.response_id, 128)) FILTER (WHERE l.response_id IS NOT NULL) INTO has_records, prefixes
   FROM sluice.logs l WHERE l.project = of_project AND l.trace_id = ANY (of_traces) AND l.usage_scope = 'own';
@@ -130,32 +137,36 @@ BEGIN
   END IF;
 
   IF rollup_traces IS NULL THEN RETURN; END IF;
-  SELECT array_agg(t.trace_id), array_agg(t.id) INTO counting_traces, counting_spans FROM (
-    SELECT span.trace_id, unnest(views.counting_rollups(array_agg(span.id), array_agg(span.parent), array_agg(span.role))) AS id
-    FROM (
-      SELECT s.trace_id, s.span_id AS id, nullif(s.parent_span_id, s.span_id) AS parent,
-        CASE WHEN s.usage_scope = 'rollup' THEN 'rollup' WHEN s.usage_scope = 'own' AND s.category = 'model_call' THEN 'model call'
-          WHEN s.usage_scope = 'own' THEN 'call' END AS role
-      FROM sluice.spans s
-      WHERE s.project = of_project AND s.trace_id = ANY (rollup_traces) AND s.start_time_unix_nano BETWEEN lowest_ns AND highest_ns
-      UNION ALL
-      SELECT l.trace_id, NULL, l.span_id, 'call' FROM views.usage_records l
-      WHERE has_records AND l.project = of_project AND l.trace_id = ANY (rollup_traces) AND l.span_id IS NOT NULL
-        AND (l.response_id IN (SELECT unnest(reported_ids))) IS NOT TRUE
-        AND ((l.trace_id, l.span_id) IN (SELECT * FROM unnest(own_traces, own_spans))) IS NOT TRUE
-        AND ((l.trace_id, l.dialect) IN (SELECT * FROM unnest(dialect_traces, dialects))) IS NOT TRUE
-    ) span GROUP BY span.trace_id
-  ) t;
-  RETURN QUERY
+  IF has_records THEN
+    SELECT array_agg(l.trace_id), array_agg(l.span_id) INTO called_traces, called_spans FROM views.usage_records l
+    WHERE l.project = of_project AND l.trace_id = ANY (rollup_traces) AND l.span_id IS NOT NULL
+      AND (l.response_id IN (SELECT unnest(reported_ids))) IS NOT TRUE
+      AND ((l.trace_id, l.span_id) IN (SELECT * FROM unnest(own_traces, own_spans))) IS NOT TRUE
+      AND ((l.trace_id, l.dialect) IN (SELECT * FROM unnest(dialect_traces, dialects))) IS NOT TRUE;
+  END IF;
+  EXECUTE $query$
+    SELECT array_agg(t.trace_id), array_agg(t.id) FROM (
+      SELECT span.trace_id, unnest(views.counting_rollups(array_agg(span.id), array_agg(span.parent), array_agg(span.role))) AS id
+      FROM (
+        SELECT s.trace_id, s.span_id AS id, nullif(s.parent_span_id, s.span_id) AS parent,
+          CASE WHEN s.usage_scope = 'rollup' THEN 'rollup' WHEN s.usage_scope = 'own' AND s.category = 'model_call' THEN 'model call'
+            WHEN s.usage_scope = 'own' THEN 'call' END AS role
+        FROM sluice.spans s WHERE s.project = $1 AND s.trace_id = ANY ($2) AND s.start_time_unix_nano BETWEEN $3 AND $4
+        UNION ALL SELECT l.trace_id, NULL, l.span_id, 'call' FROM unnest($5, $6) AS l (trace_id, span_id)
+      ) span GROUP BY span.trace_id
+    ) t
+  $query$ INTO counting_traces, counting_spans USING of_project, rollup_traces, lowest_ns, highest_ns, called_traces, called_spans;
+  RETURN QUERY EXECUTE $query$
     SELECT DISTINCT ON (s.trace_id, coalesce('response ' || s.response_id, 'span ' || encode(s.span_id, 'hex')))
       s.project, s.environment, s.trace_id, s.start_time_unix_nano, s.provider, coalesce(s.response_model, s.request_model),
       s.conversation_id, s.user_id, s.agent_name, s.input_tokens, s.output_tokens, s.total_tokens, s.cache_read_tokens,
       s.cache_write_tokens, s.reasoning_tokens, s.input_cost, s.output_cost, s.total_cost, s.cost_source, s.response_id, 'span',
       s.span_id, s.service_name, s.latency_ms, s.time_to_first_token_ms, s.is_error
     FROM sluice.spans s
-    WHERE s.project = of_project AND s.trace_id = ANY (rollup_traces) AND s.start_time_unix_nano BETWEEN lowest_ns AND highest_ns
-      AND s.usage_scope = 'rollup' AND ((s.trace_id, s.span_id) IN (SELECT * FROM unnest(counting_traces, counting_spans))) IS TRUE
+    WHERE s.project = $1 AND s.trace_id = ANY ($2) AND s.start_time_unix_nano BETWEEN $3 AND $4
+      AND s.usage_scope = 'rollup' AND ((s.trace_id, s.span_id) IN (SELECT * FROM unnest($5, $6))) IS TRUE
     ORDER BY s.trace_id, coalesce('response ' || s.response_id, 'span ' || encode(s.span_id, 'hex')),
-      s.total_tokens DESC NULLS LAST, s.total_cost DESC NULLS LAST, s.start_time_unix_nano, s.span_id;
+      s.total_tokens DESC NULLS LAST, s.total_cost DESC NULLS LAST, s.start_time_unix_nano, s.span_id
+  $query$ USING of_project, rollup_traces, lowest_ns, highest_ns, counting_traces, counting_spans;
 END $$;
 REVOKE EXECUTE ON FUNCTION views.trace_usage_of FROM PUBLIC;

@@ -13,8 +13,8 @@ SELECT project, environment, trace_id, start_time_unix_nano AS time_unix_nano, p
     -- The client of Anthropic reports what an instrumentation above it reports, and the platform what the client reports. Within an
     -- hour, so that only the partitions of that time are searched for each call.
     CASE WHEN dialect = 'anthropic-native' THEN (
-      SELECT coalesce('response ' || a.response_id, 'span ' || encode(a.span_id, 'hex')) FROM sluice.spans a
-      WHERE a.project = s.project AND a.trace_id = s.trace_id AND a.span_id = s.parent_span_id
+      SELECT coalesce('response ' || a.response_id, 'span ' || encode(a.span_id, 'hex'))
+      FROM sluice.spans a WHERE a.project = s.project AND a.trace_id = s.trace_id AND a.span_id = s.parent_span_id
         AND a.start_time_unix_nano >= s.start_time_unix_nano - 3600000000000
         AND a.start_time_unix_nano <= least(s.start_time_unix_nano, 9223372036854775807 - 3600000000000) + 3600000000000
         AND a.usage_scope = 'own' AND a.category = 'model_call'
@@ -22,6 +22,17 @@ SELECT project, environment, trace_id, start_time_unix_nano AS time_unix_nano, p
       ORDER BY a.start_time_unix_nano LIMIT 1) END,
     'response ' || response_id, 'span ' || encode(span_id, 'hex')) AS call_key
 FROM sluice.spans s WHERE usage_scope = 'own';
+
+-- The same rows, for a query with a condition that their time is between these. The calls above are then searched in the partitions of
+-- the hours around it: the planner puts the query in place of the call, and plans it with the values.
+CREATE FUNCTION views.usage_spans_near(from_ns int8, until_ns int8) RETURNS TABLE (
+  project text, environment text, trace_id bytea, time_unix_nano int8, provider text, model text, conversation_id text, user_id text,
+  agent_name text, input_tokens int8, output_tokens int8, total_tokens int8, cache_read_tokens int8, cache_write_tokens int8,
+  reasoning_tokens int8, input_cost numeric, output_cost numeric, total_cost numeric, cost_source text, response_id text, span_id bytea,
+  service_name text, latency_ms float8, time_to_first_token_ms float8, is_error bool, call_key text
+) LANGUAGE sql STABLE AS $$
+  -- query of usage_spans: FROM sluice.spans a WHERE a.start_time_unix_nano BETWEEN greatest(from_ns, 0) - 3600000000000 AND least(until_ns, 9223372036854775807 - 3600000000000) + 3600000000000
+$$;
 
 -- Whether spans of Codex report the calls of a conversation at this time too: those of a trace of it that begins in the hour before.
 -- A function, because planning its query for all partitions takes longer than most queries about usage, and few records need it.
