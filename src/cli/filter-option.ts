@@ -10,15 +10,15 @@ export const FILTER_OPTION = {
   filter: textOption('FILTER', 'Only traces that match, such as "model:gpt-5* cost:>0.05 error"'),
 };
 
-/** Conditions on a trace `t`. The values are added to those of the statement. */
-export function filterConditions(values: Values, taken: unknown[], views: string): readonly string[] {
+/** Conditions on a trace `t`. The values are added to those of the statement. `within`: that of `spansOf`. */
+export function filterConditions(values: Values, taken: unknown[], views: string, within = ''): readonly string[] {
   const text = values.text('filter');
   if (text === undefined) return [];
   try {
     const parameters = new Parameters(taken);
     const options = { target: 'span', seesContent: true, views, parameters } as const;
     const { trace, row, sums } = compileFilter(parseFilter(text), options);
-    return [...trace, ...(row.length === 0 ? [] : [hasSpan(row.join(' AND '))]), ...sums];
+    return [...trace, ...(row.length === 0 ? [] : [hasSpan(row.join(' AND '), within)]), ...sums];
   } catch (error) {
     throw filterFault(error);
   }

@@ -76,14 +76,14 @@ const allOf = (alias: string, texts: readonly string[]): string =>
 
 /**
  * Conditions on a trace `t`. Each filter may be met by another record of the trace, a span or a log record. `views` is
- * the schema of the readable views.
+ * the schema of the readable views, `within` that of `spansOf`.
  */
-export function traceConditions(values: Values, parameters: Parameters, views: string): readonly string[] {
-  const found = givenConditions(values, parameters).map((condition) => inTrace((alias) => condition(alias)));
+export function traceConditions(values: Values, parameters: Parameters, views: string, within = ''): readonly string[] {
+  const found = givenConditions(values, parameters).map((condition) => inTrace((alias) => condition(alias), within));
   const text = values.text('search');
   if (text !== undefined) {
     const contains = containing(text, parameters);
-    found.push(inTrace((alias) => contains(allOf(alias, alias === 's' ? SPAN_TEXTS : LOG_TEXTS))));
+    found.push(inTrace((alias) => contains(allOf(alias, alias === 's' ? SPAN_TEXTS : LOG_TEXTS)), within));
   }
   const cost = minCostOf(values);
   if (cost !== null) {
@@ -93,8 +93,8 @@ export function traceConditions(values: Values, parameters: Parameters, views: s
   return found;
 }
 
-function inTrace(condition: (alias: string) => string): string {
-  return `(${hasSpan(condition('s'))}
+function inTrace(condition: (alias: string) => string, within: string): string {
+  return `(${hasSpan(condition('s'), within)}
       OR EXISTS (SELECT FROM sluice.logs l WHERE l.project = t.project AND l.trace_id = t.trace_id AND ${condition('l')}))`;
 }
 

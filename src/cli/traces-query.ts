@@ -1,6 +1,6 @@
 /** The query of `sluice traces`: the newest traces, or those that arrived after a place, with their figures. */
-import { countedUsageOf, TRACE_JOINS } from '../extensions/console/api/trace-rows.ts';
-import { HAS_ERROR, hasSpan } from '../extensions/console/filter/trace-spans.ts';
+import { countedUsageOf, traceJoins } from '../extensions/console/api/trace-rows.ts';
+import { hasSpan, IS_FAILED } from '../extensions/console/filter/trace-spans.ts';
 import { filterConditions } from './filter-option.ts';
 import { environmentOf, Parameters, traceConditions } from './filters.ts';
 import type { Values } from './options.ts';
@@ -10,7 +10,7 @@ const ARRIVED_US = '(extract(epoch FROM t.created_at) * 1000000)::int8';
 /** The start of a trace; for log records alone, their arrival. */
 const TIME_NS = `coalesce(t.first_ns, ${ARRIVED_US} * 1000)`;
 /** Without it a claim is listed whose records have expired, or are stored elsewhere. */
-const HAS_RECORDS = `(${hasSpan('true')}
+const hasRecords = (within: string): string => `(${hasSpan('true', within)}
       OR EXISTS (SELECT FROM sluice.logs l WHERE l.project = t.project AND l.trace_id = t.trace_id))`;
 
 /** Every project with traces, or the one that the parameter names. */
@@ -40,14 +40,19 @@ const newestOf = (projects: string, since: string, conditions: string, limit: st
     ) n ORDER BY time_ns DESC, trace_id DESC LIMIT ${limit}`;
 };
 
-/** The rows of the console, of these traces `t`. */
-const question = (views: string, newest: string, order: string): string => `
-  WITH newest AS MATERIALIZED (${newest}), ${countedUsageOf(views, 'newest')}
+/**
+ * The rows of the console, of the traces `$1`, which begin and end between `$2` and `$3`. With the times as values, the
+ * partitions of their days are planned, and not all.
+ */
+const question = (views: string, order: string): string => `
+  WITH newest AS MATERIALIZED (
+    SELECT t.*, ${TIME_NS} AS time_ns, ${ARRIVED_US} AS arrived_us FROM sluice.traces t WHERE t.trace_id = ANY ($1::bytea[])
+  ), ${countedUsageOf(views, 'newest')}
   SELECT encode(t.trace_id, 'hex') AS trace_id, t.project, t.environment, t.time_ns,
     coalesce(f.start_ns, t.first_ns) AS start_time_unix_nano, CASE WHEN r.is_root THEN r.name END AS root_name, r.name AS first_name,
     f.span_count, f.error_count, f.model_call_count, f.duration_ns, t.arrived_us, r.service_name, i.user_id,
     u.input_tokens, u.output_tokens, u.total_cost
-  FROM newest t ${TRACE_JOINS}
+  FROM newest t ${traceJoins('BETWEEN $2::int8 AND $3::int8')}
   ORDER BY ${order}`;
 
 const TRACE_ROW = {
@@ -104,24 +109,29 @@ export async function readTraces(
   { since, limit, after }: Range,
 ): Promise<readonly TraceRow[]> {
   const parameters = new Parameters();
+  // A trace that arrives may have begun at any time.
+  const from = after === undefined ? `${parameters.add(since ?? '0')}::int8` : null;
+  const within = from === null ? '' : `>= ${from}`;
   const of = parameters.add(values.text('project') ?? null);
   const conditions = [
     `(${of}::text IS NULL OR t.project = ${of}::text)`,
     ...optional(environmentOf(values), (value) => `t.environment = ${parameters.add(value)}::text`),
     ...(after === undefined ? [] : arrivedAfter(after, parameters)),
-    ...(values.flag('errors') ? [HAS_ERROR] : []),
-    ...traceConditions(values, parameters, reader.views),
-    ...filterConditions(values, parameters.values, reader.views),
-    HAS_RECORDS,
+    ...(values.flag('errors') ? [hasSpan(IS_FAILED, within)] : []),
+    ...traceConditions(values, parameters, reader.views, within),
+    ...filterConditions(values, parameters.values, reader.views, within),
+    hasRecords(within),
   ];
   const [all, most] = [conditions.join('\n      AND '), parameters.add(limit)];
-  const text =
-    after === undefined
-      ? question(
-          reader.views,
-          newestOf(projects(of), `${parameters.add(since ?? '0')}::int8`, all, most),
-          'time_ns DESC, t.trace_id DESC',
-        )
-      : question(reader.views, arrivedOf(all, most), 't.created_at, t.trace_id');
-  return (await reader.query(text, parameters.values)).map((row) => shaped(TRACE_ROW, row));
+  const [newest, order] =
+    from === null
+      ? [arrivedOf(all, most), 't.created_at, t.trace_id']
+      : [newestOf(projects(of), from, all, most), 'time_ns DESC, t.trace_id DESC'];
+  const [found] = await reader.query(
+    `SELECT array_agg(trace_id) AS ids, min(first_ns) AS first, max(last_ns) AS last FROM (${newest}) n`,
+    parameters.values,
+  );
+  if (found?.['ids'] === null) return [];
+  const rows = await reader.query(question(reader.views, order), [found?.['ids'], found?.['first'], found?.['last']]);
+  return rows.map((row) => shaped(TRACE_ROW, row));
 }

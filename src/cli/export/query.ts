@@ -1,7 +1,7 @@
 /** The queries of `sluice export`: which rows, in which order, as texts. */
 import type { Statement } from '../../component/capabilities/postgres.ts';
 import { isFailedLog } from '../../extensions/console/filter/failed-logs.ts';
-import { HAS_ERROR, IS_FAILED, spansOf } from '../../extensions/console/filter/trace-spans.ts';
+import { hasSpan, IS_FAILED, spansOf } from '../../extensions/console/filter/trace-spans.ts';
 import type { Column } from '../../pdata/columns.ts';
 import type { Signal } from '../../pdata/context.ts';
 import { logNs } from '../../pdata/log-time.ts';
@@ -78,9 +78,10 @@ export function tracesQuestion(reader: Reader, values: Values, project: string, 
 /** Every span of the traces, trace by trace. */
 export function spansOfTracesQuestion(reader: Reader, values: Values, project: string, period: Period): Statement {
   const parameters = new Parameters();
+  const within = withinOf(period, parameters);
   const conditions = traceFilter(reader, { values, project, period }, parameters);
   const { list, from } = storedTextQuery('traces');
-  const text = `SELECT ${list} FROM ${from.replace('sluice.spans s', `sluice.traces t JOIN sluice.spans s ON ${spansOf('s')}`)}
+  const text = `SELECT ${list} FROM ${from.replace('sluice.spans s', `sluice.traces t JOIN sluice.spans s ON ${spansOf('s', within)}`)}
     WHERE ${conditions} ORDER BY t.created_at, t.trace_id, s.start_time_unix_nano, s.span_id`;
   return { text, values: parameters.values };
 }
@@ -158,13 +159,19 @@ function ownerConditions(
   ];
 }
 
+/** Spans of a trace do not begin before it. */
+const withinOf = ({ since }: Period, parameters: Parameters): string =>
+  since === null ? '' : `>= ${parameters.add(since)}::int8`;
+
 function traceFilter(reader: Reader, selected: Selected, parameters: Parameters): string {
-  const { values } = selected;
+  const { values, period } = selected;
+  const within = withinOf(period, parameters);
   return [
-    ...ownerConditions('t', TIMES.traces, selected, parameters),
-    ...traceConditions(values, parameters, reader.views),
-    ...filterConditions(values, parameters.values, reader.views),
-    ...(values.flag('errors') ? [HAS_ERROR] : []),
+    ...ownerConditions('t', TIMES.traces, { ...selected, period: { ...period, since: null } }, parameters),
+    ...(within === '' ? [] : [`${TIMES.traces} ${within}`]),
+    ...traceConditions(values, parameters, reader.views, within),
+    ...filterConditions(values, parameters.values, reader.views, within),
+    ...(values.flag('errors') ? [hasSpan(IS_FAILED, within)] : []),
   ].join(' AND ');
 }
 

@@ -1,8 +1,8 @@
 /** The content of the records of a trace, a few records at a time: a trace may hold more than fits in memory. */
 import { CONTENT_COLUMNS } from '../../pdata/content-columns.ts';
 import { type ContentRow, readRecord, type Section } from '../../messages/read-record.ts';
-import type { Reader, Row } from '../reader.ts';
-import type { LogRow, SpanRow, TraceKey } from './trace-record.ts';
+import type { Reader } from '../reader.ts';
+import { IN_TIMES, type LogRow, type SpanRow, timesOf, type TraceKey } from './trace-record.ts';
 
 const AT_ONCE = 16;
 /** The limit of each column. What follows is shown by `sluice span` only. */
@@ -23,11 +23,12 @@ export async function* readContents(
   key: TraceKey,
   records: readonly (SpanRow | LogRow)[],
 ): AsyncGenerator<RecordContent> {
+  const times = await timesOf(reader, key);
   for (let at = 0; at < records.length; at += AT_ONCE) {
     const some = new Map(records.slice(at, at + AT_ONCE).map((record) => [idOf(record), record]));
     const rows = [
-      ...(await readRows(reader, key, [...some.keys()], SPANS)),
-      ...(await readRows(reader, key, [...some.keys()], LOGS)),
+      ...(await reader.query(SPANS, [...times, [...some.keys()]])),
+      ...(await reader.query(LOGS, [key.project, key.traceId, [...some.keys()]])),
     ];
     for (const row of rows) {
       const record = some.get(String(row['id']));
@@ -41,11 +42,7 @@ export const idOf = (record: SpanRow | LogRow): string =>
   'row_id' in record ? record.row_id : `${record.span_id} ${record.start_time_unix_nano}`;
 
 const SPANS = `SELECT encode(s.span_id, 'hex') || ' ' || s.start_time_unix_nano AS id, ${contentList(MOST_CHARACTERS)}
-  FROM sluice.spans s WHERE s.project = $1 AND s.trace_id = decode($2, 'hex')
-    AND encode(s.span_id, 'hex') || ' ' || s.start_time_unix_nano = ANY ($3::text[])`;
+  FROM sluice.spans s WHERE ${IN_TIMES} AND encode(s.span_id, 'hex') || ' ' || s.start_time_unix_nano = ANY ($5::text[])`;
 const LOGS = `SELECT s.tableoid || ' ' || s.ctid AS id, s.event_name, ${contentList(MOST_CHARACTERS)}
   FROM sluice.logs s WHERE s.project = $1 AND s.trace_id = decode($2, 'hex')
     AND s.tableoid || ' ' || s.ctid = ANY ($3::text[])`;
-
-const readRows = (reader: Reader, key: TraceKey, ids: readonly string[], text: string): Promise<readonly Row[]> =>
-  reader.query(text, [key.project, key.traceId, ids]);

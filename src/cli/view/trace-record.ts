@@ -125,13 +125,24 @@ export async function findTrace(reader: Reader, written: string, project: string
   );
 }
 
+/** Only the partitions of these times are opened. Null: the trace has no spans. */
+export const IN_TIMES =
+  "project = $1 AND trace_id = decode($2, 'hex') AND start_time_unix_nano BETWEEN $3::int8 AND $4::int8";
+
+/** The values of `IN_TIMES`. */
+export async function timesOf({ query }: Reader, { project, traceId }: TraceKey): Promise<readonly unknown[]> {
+  const text = "SELECT first_ns, last_ns FROM sluice.traces WHERE project = $1 AND trace_id = decode($2, 'hex')";
+  const [row] = await query(text, [project, traceId]);
+  return [project, traceId, row?.['first_ns'], row?.['last_ns']];
+}
+
 const SPANS = `
   SELECT encode(span_id, 'hex') AS span_id, encode(parent_span_id, 'hex') AS parent_span_id, ${cutText('name')},
     ${cutText('service_name')}, start_time_unix_nano, duration_ns, status, ${cutText('status_message')}, is_error, ${cutText('error_type')},
     category, ${cutText('provider')}, ${cutText('model', 'coalesce(response_model, request_model)')}, ${cutText('tool_name')},
     ${cutText('agent_name')}, input_tokens, output_tokens, cache_read_tokens, time_to_first_token_ms, total_cost, cost_source, usage_scope,
     CASE WHEN jsonb_typeof(events) = 'array' THEN jsonb_array_length(events) ELSE 0 END AS event_count
-  FROM sluice.spans WHERE project = $1 AND trace_id = decode($2, 'hex') ORDER BY start_time_unix_nano, span_id LIMIT $3`;
+  FROM sluice.spans WHERE ${IN_TIMES} ORDER BY start_time_unix_nano, span_id LIMIT $5`;
 
 const LOGS = `
   SELECT encode(span_id, 'hex') AS span_id, ${logNs('l')} AS time_unix_nano,
@@ -146,7 +157,7 @@ const totalsQuestion = (views: string): string => `
     SELECT count(*)::int4 AS span_count, count(*) FILTER (WHERE status = 'error' OR is_error)::int4 AS error_count,
       count(*) FILTER (WHERE category = 'model_call')::int4 AS model_call_count, min(start_time_unix_nano) AS start_time_unix_nano,
       greatest(max(coalesce(end_time_unix_nano, start_time_unix_nano)) - min(start_time_unix_nano), 0) AS duration_ns
-    FROM sluice.spans WHERE project = $1 AND trace_id = decode($2, 'hex')
+    FROM sluice.spans WHERE ${IN_TIMES}
   ) s CROSS JOIN (
     SELECT sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens,
       sum(cache_read_tokens) AS cache_read_tokens, sum(total_cost) AS total_cost,
@@ -162,8 +173,9 @@ const countedQuestion = (views: string): string => `
 /** At most `limit` spans and `limit` log records, in order of time. */
 export async function readTrace(reader: Reader, key: TraceKey, limit: number): Promise<TraceRecord> {
   const which = [key.project, key.traceId];
-  const [totals = {}] = await reader.query(totalsQuestion(reader.views), which);
-  const spans = await reader.query(SPANS, [...which, limit]);
+  const times = await timesOf(reader, key);
+  const [totals = {}] = await reader.query(totalsQuestion(reader.views), times);
+  const spans = await reader.query(SPANS, [...times, limit]);
   const logs = await reader.query(LOGS, [...which, limit]);
   const counted = new Counted(await reader.query(countedQuestion(reader.views), which));
   return {

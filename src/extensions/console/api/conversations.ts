@@ -16,7 +16,7 @@ import { allOf, conditionsOf, environmentCondition, END_NS, limitOf, rangeOf } f
 import { newestBefore } from './search-traces.ts';
 import { IS_STEP, stepJson } from './steps.ts';
 import { LONGEST_NAME, nameText, roomFor, textJson } from './texts.ts';
-import { countedUsage, linesOf, sumsOfUsage, TRACE_JOINS, TRACE_JSON } from './trace-rows.ts';
+import { countedUsage, linesOf, sumsOfUsage, TRACE_JSON, traceJoins } from './trace-rows.ts';
 
 const DEFAULT_LIMIT = 50;
 const HIGHEST_LIMIT = 100;
@@ -185,7 +185,7 @@ function pageStatement(
     ) ends WHERE is_full ORDER BY ns DESC, id DESC LIMIT 1
   ), named AS MATERIALIZED (
     SELECT DISTINCT ON (c.conversation_id) c.conversation_id, t.first_ns, t.trace_id FROM slice t CROSS JOIN LATERAL (
-      SELECT DISTINCT s.conversation_id FROM sluice.spans s WHERE ${spansOf('s')} AND ${isListed('s.conversation_id')} AND ${allOf(terms)}
+      SELECT DISTINCT s.conversation_id FROM sluice.spans s WHERE ${spansOf('s', `>= ${place(1)}::int8`)} AND ${isListed('s.conversation_id')} AND ${allOf(terms)}
     ) c WHERE ${isReached('t.first_ns', 't.trace_id')} AND ${allOf(withUsage(sums, views, 'usage_sums'))}
     ORDER BY c.conversation_id, t.first_ns DESC, t.trace_id DESC
   ), logged AS MATERIALIZED (
@@ -215,23 +215,28 @@ function pageStatement(
     ARRAY(SELECT conversation_id FROM listed ORDER BY first_ns DESC, trace_id DESC) AS ids`;
 }
 
+/** The outermost times of the traces of a conversation. A trace that begins later arrived after they were read. */
+const OF_TURNS = 'BETWEEN $5::int8 AND $6::int8';
+
 /** The steps of the traces `shown`. */
 const STEPS_SHOWN = `(SELECT count(*) FROM shown t CROSS JOIN LATERAL (
-  SELECT FROM sluice.spans s WHERE ${spansOf('s')} AND ${IS_STEP} LIMIT ${STEPS}) s)`;
+  SELECT FROM sluice.spans s WHERE ${spansOf('s', OF_TURNS)} AND ${IS_STEP} LIMIT ${STEPS}) s)`;
 
 /** Content is a field of the steps. */
 const turnJson = (seesContent: boolean): string => `json_build_object('trace', ${TRACE_JSON},
     'steps', coalesce((SELECT json_agg(${stepJson(seesContent)} ORDER BY s.start_time_unix_nano, s.span_id) FROM (
-      SELECT * FROM sluice.spans s WHERE ${spansOf('s')} AND ${IS_STEP} ORDER BY s.start_time_unix_nano, s.span_id LIMIT ${STEPS}) s), '[]'),
-    'more_steps', (SELECT count(*) FROM sluice.spans s WHERE ${spansOf('s')} AND ${IS_STEP}) > ${STEPS})`;
+      SELECT * FROM sluice.spans s WHERE ${spansOf('s', OF_TURNS)} AND ${IS_STEP} ORDER BY s.start_time_unix_nano, s.span_id LIMIT ${STEPS}) s), '[]'),
+    'more_steps', (SELECT count(*) FROM sluice.spans s WHERE ${spansOf('s', OF_TURNS)} AND ${IS_STEP}) > ${STEPS})`;
 
 export const listTurns = readRoute(`${PROJECT}/conversations/{conversation}/turns`, async (context: RequestContext) => {
   const { caller, project, query, reader } = context;
   const conversation = context.parameter('conversation');
   const question = ['turns', project, conversation];
   const [known] = await reader.query(
-    `SELECT (SELECT min(s.start_time_unix_nano) FROM sluice.spans s WHERE ${spansIn('$2::text')})::text AS first_span,
-       (SELECT min(${LOG_NS}) FROM sluice.logs l WHERE ${logsIn('$2::text')})::text AS first_log`,
+    `SELECT min(s.first)::text AS first_span, min(t.first_ns) AS lowest, max(t.last_ns) AS highest,
+       (SELECT min(${LOG_NS}) FROM sluice.logs l WHERE ${logsIn('$2::text')})::text AS first_log
+     FROM (SELECT s.trace_id, min(s.start_time_unix_nano) AS first FROM sluice.spans s WHERE ${spansIn('$2::text')} GROUP BY 1) s
+     LEFT JOIN sluice.traces t ON t.trace_id = s.trace_id AND t.project = $1::text`,
     [project, conversation],
   );
   const [firstSpan, firstLog] = ['first_span', 'first_log'].map((name) => (known?.[name] ?? null) as string | null);
@@ -255,19 +260,20 @@ export const listTurns = readRoute(`${PROJECT}/conversations/{conversation}/turn
     const text = `{"conversation":${summary},"items":[${turn}],"next":${JSON.stringify(cursor)}}`;
     return jsonText(withCompleteness(text, completeness));
   }
-  const [page] = await reader.prepared(
+  const [page] = await reader.query(
     `WITH page AS MATERIALIZED (
        SELECT t.project, t.trace_id, t.environment, t.first_ns, t.last_ns FROM sluice.traces t
        WHERE t.project = $1::text AND (t.first_ns, t.trace_id) < ($3::int8, $4::bytea)
-         AND t.trace_id IN (SELECT s.trace_id FROM sluice.spans s WHERE ${spansIn('$2::text')})
+         AND t.first_ns <= $6::int8
+         AND t.trace_id IN (SELECT s.trace_id FROM sluice.spans s WHERE ${spansIn('$2::text')} AND s.start_time_unix_nano ${OF_TURNS})
        ORDER BY t.first_ns DESC, t.trace_id DESC LIMIT ${TURNS + 1}
      ), shown AS MATERIALIZED (SELECT * FROM page ORDER BY first_ns DESC, trace_id DESC LIMIT ${TURNS}
      ), ${countedUsage(reader.views, 'ARRAY(SELECT trace_id FROM shown)')}, ${roomFor(STEPS_SHOWN)}
      SELECT (SELECT count(*) FROM page) > ${TURNS} AS more,
        (SELECT first_ns || ' ' || encode(trace_id, 'hex') FROM shown ORDER BY first_ns, trace_id LIMIT 1) AS last,
        (SELECT string_agg(${turnJson(caller.seesContent)}::text, E'\\n' ORDER BY t.first_ns DESC, t.trace_id DESC)
-        FROM shown t ${TRACE_JOINS}) AS items`,
-    [project, conversation, ns, Buffer.from(id, 'hex')],
+        FROM shown t ${traceJoins(OF_TURNS)}) AS items`,
+    [project, conversation, ns, Buffer.from(id, 'hex'), known?.['lowest'], known?.['highest']],
   );
   const next = page?.['more'] === true ? writeCursor(question, String(page['last']).split(' ')) : null;
   const text = `{"conversation":${summary},"items":[${linesOf(page?.['items']).join(',')}],"next":${JSON.stringify(next)}}`;

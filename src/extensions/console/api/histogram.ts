@@ -1,7 +1,7 @@
 /** `GET …/traces/histogram`: how many traces began when, and what they cost or how long they took. */
 import { withUsage } from '../filter/fields.ts';
 import { Parameters } from '../filter/parameters.ts';
-import { HAS_ERROR, hasSpan, spansOf } from '../filter/trace-spans.ts';
+import { hasSpan, IS_FAILED, spansOf } from '../filter/trace-spans.ts';
 import { json, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
 import { hasFilter, reachOf } from './completeness.ts';
 import {
@@ -20,17 +20,19 @@ import { sumsOfUsage } from './trace-rows.ts';
 /** With conditions on spans, or with a figure of spans, only this many of the newest traces are read. */
 const SAMPLE = 5000;
 const HEAVY_SAMPLE = 500;
-const DURATION = `(SELECT greatest(max(coalesce(s.end_time_unix_nano, s.start_time_unix_nano)) - t.first_ns, 0)
-  FROM sluice.spans s WHERE ${spansOf('s')})`;
+const duration = (
+  within: string,
+): string => `(SELECT greatest(max(coalesce(s.end_time_unix_nano, s.start_time_unix_nano)) - t.first_ns, 0)
+  FROM sluice.spans s WHERE ${spansOf('s', within)})`;
 
 type Measure = 'count' | 'error' | 'cost' | 'duration';
 
 /** The value of a bucket beside its number of traces. `t`: a trace, `u`: its usage, joined for the cost. */
-const VALUES: Readonly<Record<Measure, string>> = {
-  count: 'NULL::int4',
-  error: `count(*) FILTER (WHERE ${HAS_ERROR})::int4`,
-  cost: 'coalesce(sum(u.total_cost), 0)::numeric(30, 8)::text',
-  duration: `(percentile_disc(0.95) WITHIN GROUP (ORDER BY ${DURATION}))::text`,
+const VALUES: Readonly<Record<Measure, (within: string) => string>> = {
+  count: () => 'NULL::int4',
+  error: (within) => `count(*) FILTER (WHERE ${hasSpan(IS_FAILED, within)})::int4`,
+  cost: () => 'coalesce(sum(u.total_cost), 0)::numeric(30, 8)::text',
+  duration: (within) => `(percentile_disc(0.95) WITHIN GROUP (ORDER BY ${duration(within)}))::text`,
 };
 
 export const showHistogram = readRoute(`${PROJECT}/traces/histogram`, async (context) => {
@@ -45,19 +47,20 @@ export const showHistogram = readRoute(`${PROJECT}/traces/histogram`, async (con
   const range = await closedRange(context, asked);
   const width = (range.until - range.from + BigInt(buckets) - 1n) / BigInt(buckets);
   const isSampled = measure !== 'count' || row.length > 0 || sums.length > 0;
-  const some = row.length === 0 ? [] : [hasSpan(allOf(row))];
   const traces = allOf([...trace, ...environmentCondition(context, 't.environment', parameters)]);
   const place = (value: unknown): string => parameters.add(value);
+  const within = `>= ${place(String(range.from))}::int8`;
+  const some = row.length === 0 ? [] : [hasSpan(allOf(row), within)];
   const sample = isHeavy ? HEAVY_SAMPLE : SAMPLE;
   const text = `
   WITH sample AS MATERIALIZED (
     SELECT t.project, t.trace_id, t.environment, t.first_ns, t.last_ns FROM sluice.traces t
-    WHERE t.project = ${place(project)}::text AND t.first_ns >= ${place(String(range.from))}::int8
+    WHERE t.project = ${place(project)}::text AND t.first_ns ${within}
       AND t.first_ns <= ${place(String(range.until - 1n))}::int8 AND ${traces}
     ${isSampled ? `ORDER BY t.first_ns DESC LIMIT ${place(sample)}::int4` : ''}
   ), ${sumsOfUsage(reader.views, `${place(project)}::text`, 'sample')}, counted AS (
     SELECT (t.first_ns - ${place(String(range.from))}::int8) / ${place(String(width))}::int8 AS bucket, count(*)::int4 AS traces,
-      ${VALUES[measure]} AS value
+      ${VALUES[measure](within)} AS value
     FROM sample t ${measure === 'cost' ? 'LEFT JOIN usage_sums u ON u.trace_id = t.trace_id' : ''}
     WHERE ${allOf([...some, ...withUsage(sums, reader.views, 'usage_sums')])} GROUP BY 1
   )

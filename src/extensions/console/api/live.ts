@@ -2,11 +2,12 @@
 import type { Statement } from '../../../component/capabilities/postgres.ts';
 import { withUsage } from '../filter/fields.ts';
 import { Parameters } from '../filter/parameters.ts';
-import { hasSpan, spansOf } from '../filter/trace-spans.ts';
+import { hasSpan } from '../filter/trace-spans.ts';
 import { events, PROJECT, type RequestContext, readRoute, type ServerEvent } from '../server/route.ts';
 import type { Changes } from './live-polls.ts';
 import { allOf, conditionsOf, environmentCondition, idOf } from './question.ts';
 import { sharedStateOf } from './shared-state.ts';
+import { SPAN_COUNT } from './spans.ts';
 import { readTraceRows, sumsOfUsage } from './trace-rows.ts';
 
 /** The limit of one event; further traces are only named. */
@@ -97,10 +98,11 @@ function rowsQuestion(context: RequestContext): Statement {
 }
 
 async function countSpans({ project, reader }: RequestContext, trace: Buffer): Promise<number> {
-  const [row] = await reader.query(
-    `SELECT count(*)::int4 AS spans FROM sluice.traces t JOIN sluice.spans s ON ${spansOf('s')}
-     WHERE t.project = $1::text AND t.trace_id = $2::bytea`,
-    [project, trace],
+  const of = [project, trace];
+  const [times] = await reader.query(
+    'SELECT first_ns, last_ns FROM sluice.traces WHERE project = $1::text AND trace_id = $2::bytea',
+    of,
   );
+  const [row] = await reader.query(SPAN_COUNT, [...of, times?.['first_ns'], times?.['last_ns']]);
   return Number(row?.['spans']);
 }

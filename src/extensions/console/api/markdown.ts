@@ -36,7 +36,7 @@ export const showMarkdown = readRoute(`${PROJECT}/traces/{trace}/markdown`, asyn
   const [row] = await readTraceRows(reader, project, trace.firstNs === null ? [] : [trace.id]);
   if (row === undefined) throw new ConsoleError('not_found');
   const transcript = new Transcript({ trace: parseExact(row) as TraceRow, project, seesContent: caller.seesContent });
-  const [count] = await reader.prepared(
+  const [count] = await reader.query(
     `SELECT count(*)::int4 AS steps FROM sluice.spans s WHERE ${IN_TRACE} AND ${IS_TOLD}`,
     valuesOf(trace),
   );
@@ -75,7 +75,7 @@ async function readSteps(
 ): Promise<readonly string[]> {
   const { seesContent } = caller;
   const message = seesContent ? `left(s.status_message, ${SHOWN_MESSAGE})` : 'NULL';
-  const [row] = await reader.prepared(
+  const [row] = await reader.query(
     `WITH counted AS MATERIALIZED (SELECT 'span' AS signal, unnest($7::bytea[]) AS span_id), step AS MATERIALIZED (
        SELECT * FROM sluice.spans s WHERE ${IN_TRACE} AND ${IS_TOLD} AND (s.start_time_unix_nano, s.span_id) > ($5::int8, $6::bytea)
        ORDER BY s.start_time_unix_nano, s.span_id LIMIT ${AT_ONCE})

@@ -125,7 +125,7 @@ const positionOf = (ns: unknown, id: unknown): TracePosition | null =>
  * OFFSET 0 keeps the order of the slice, so that the search ends with the last trace that is wanted.
  */
 function sliceStatement({ trace, row, sums }: Conditions, place: (at: number) => string, views: string): string {
-  const some = row.length === 0 ? [] : [hasSpan(allOf(row))];
+  const some = row.length === 0 ? [] : [hasSpan(allOf(row), `>= ${place(2)}::int8`)];
   return `
   WITH slice AS MATERIALIZED (
     SELECT t.project, t.trace_id, t.environment, t.first_ns, t.last_ns FROM sluice.traces t

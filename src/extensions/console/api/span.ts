@@ -65,7 +65,7 @@ function placeOf(context: RequestContext, trace: StoredTrace): readonly unknown[
 export const showSpan = readRoute(`${PROJECT}/traces/{trace}/spans/{span}`, async (context) => {
   const { caller, reader } = context;
   const trace = await findTrace(context);
-  const [row] = await reader.prepared(detail(reader.views, caller.seesContent), placeOf(context, trace));
+  const [row] = await reader.query(detail(reader.views, caller.seesContent), placeOf(context, trace));
   if (row === undefined) throw new ConsoleError('not_found');
   return jsonText(String(row['detail']));
 });

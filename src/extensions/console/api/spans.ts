@@ -30,11 +30,12 @@ export const listSpans = readRoute(`${PROJECT}/traces/{trace}/spans`, async (con
   const limit = limitOf(context, DEFAULT_LIMIT, HIGHEST_LIMIT);
   const counted = await context.reader.prepared(COUNTED_IDS(context.reader.views), [trace.project, trace.id]);
   const { text, values } = statementOf(context, trace, { limit, counted: counted[0]?.['ids'] });
-  const [count] = await context.reader.query(COUNT, valuesOf(trace));
+  const [count] = await context.reader.query(SPAN_COUNT, valuesOf(trace));
   return lines(writeSpans(context.reader.stream(text, values), { limit, of: Number(count?.['spans']) }));
 });
 
-const COUNT = `SELECT count(*)::int4 AS spans FROM sluice.spans s WHERE ${IN_TRACE}`;
+/** How many spans the trace of the parameters has. */
+export const SPAN_COUNT = `SELECT count(*)::int4 AS spans FROM sluice.spans s WHERE ${IN_TRACE}`;
 
 /** Computes once for the trace which usage counts. */
 export const COUNTED = (views: string): string =>

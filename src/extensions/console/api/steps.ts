@@ -33,7 +33,7 @@ export const listSteps = readRoute(`${PROJECT}/traces/{trace}/steps`, async (con
   const trace = await findTrace(context);
   const limit = limitOf(context, DEFAULT_LIMIT, HIGHEST_LIMIT);
   const { ns, id } = readSpanPlace(query.get('after')) ?? FIRST;
-  const [row] = await reader.prepared(
+  const [row] = await reader.query(
     `WITH ${COUNTED(reader.views)}, step AS MATERIALIZED (
        SELECT * FROM sluice.spans s WHERE ${IN_TRACE} AND ${IS_STEP} AND (s.start_time_unix_nano, s.span_id) > ($5::int8, $6::bytea)
        ORDER BY s.start_time_unix_nano, s.span_id LIMIT $7::int4

@@ -4,8 +4,8 @@ import type { RequestReader } from '../server/route.ts';
 import { nameText } from './texts.ts';
 
 /** The value of the first span that has one. `f` has its start: to sort the values of all spans takes longer. */
-const firstValue = (column: string): string =>
-  `(SELECT ${nameText(`s.${column}`)} FROM sluice.spans s WHERE ${spansOf('s')} AND s.start_time_unix_nano = f.${column}_ns
+const firstValue = (column: string, within: string): string =>
+  `(SELECT ${nameText(`s.${column}`)} FROM sluice.spans s WHERE ${spansOf('s', within)} AND s.start_time_unix_nano = f.${column}_ns
       AND s.${column} IS NOT NULL ORDER BY s.span_id LIMIT 1) AS ${column}`;
 const startOfFirst = (column: string): string =>
   `min(s.start_time_unix_nano) FILTER (WHERE s.${column} IS NOT NULL) AS ${column}_ns`;
@@ -41,9 +41,9 @@ export const sumsOfUsage = (views: string, project: string, of: string): string 
 /**
  * Joins to a relation `t` of traces: figures `f`, ids `i`, the root or earliest span `r`, usage `u`, with the
  * expressions of `countedUsage`. The spans of a trace are read once: figures are added up by service and model, of
- * which there are few, and single spans are found by their start.
+ * which there are few, and single spans are found by their start. `within`: that of `spansOf`.
  */
-export const TRACE_JOINS = `
+export const traceJoins = (within = ''): string => `
   CROSS JOIN LATERAL (
     SELECT coalesce(sum(g.span_count), 0) AS span_count, coalesce(sum(g.error_count), 0) AS error_count,
       coalesce(sum(g.model_call_count), 0) AS model_call_count, coalesce(sum(g.tool_step_count), 0) AS tool_step_count,
@@ -61,13 +61,13 @@ export const TRACE_JOINS = `
         min(s.start_time_unix_nano) AS start_ns, max(coalesce(s.end_time_unix_nano, s.start_time_unix_nano)) AS end_ns,
         min(s.start_time_unix_nano) FILTER (WHERE s.parent_span_id IS NULL) AS root_ns,
         min(${nameText('s.agent_name')}) AS agent, ${startOfFirst('user_id')}, ${startOfFirst('conversation_id')}
-      FROM sluice.spans s WHERE ${spansOf('s')} GROUP BY 1, 2
+      FROM sluice.spans s WHERE ${spansOf('s', within)} GROUP BY 1, 2
     ) g
   ) f
-  CROSS JOIN LATERAL (SELECT ${firstValue('user_id')}, ${firstValue('conversation_id')}) i
+  CROSS JOIN LATERAL (SELECT ${firstValue('user_id', within)}, ${firstValue('conversation_id', within)}) i
   LEFT JOIN LATERAL (
     SELECT ${nameText('s.name')} AS name, ${nameText('s.service_name')} AS service_name, s.parent_span_id IS NULL AS is_root FROM sluice.spans s
-    WHERE ${spansOf('s')} AND s.start_time_unix_nano = coalesce(f.root_ns, f.start_ns) AND (s.parent_span_id IS NULL) = (f.root_ns IS NOT NULL)
+    WHERE ${spansOf('s', within)} AND s.start_time_unix_nano = coalesce(f.root_ns, f.start_ns) AND (s.parent_span_id IS NULL) = (f.root_ns IS NOT NULL)
     ORDER BY s.span_id LIMIT 1
   ) r ON true
   LEFT JOIN used u ON u.trace_id = t.trace_id`;
@@ -86,6 +86,9 @@ export const TRACE_MEMBERS = `'trace_id', encode(t.trace_id, 'hex'), 'name', r.n
 export const TRACE_JSON = `json_build_object(${TRACE_MEMBERS},
     'models', coalesce(f.models[1:${SHOWN_MODELS}], '{}'), 'model_count', coalesce(cardinality(f.models), 0))`;
 
+const TIMES = `
+  SELECT min(first_ns) AS first, max(last_ns) AS last FROM sluice.traces WHERE project = $1::text AND trace_id = ANY ($2::bytea[])`;
+
 /**
  * Rows by their ids, in this order. A trace that was removed meanwhile is left out, and one whose spans have expired:
  * its claim stays until the next maintenance, or as long as its log records.
@@ -96,11 +99,12 @@ export async function readTraceRows(
   ids: readonly Buffer[],
 ): Promise<readonly string[]> {
   if (ids.length === 0) return [];
-  const [row] = await reader.prepared(
+  const [times] = await reader.query(TIMES, [project, ids]);
+  const [row] = await reader.query(
     `WITH ${countedUsage(reader.views, '$2::bytea[]')}
      SELECT string_agg(${TRACE_JSON}::text, E'\\n' ORDER BY o.at) AS items FROM unnest($2::bytea[]) WITH ORDINALITY o (id, at)
-     JOIN sluice.traces t ON t.trace_id = o.id AND t.project = $1::text ${TRACE_JOINS} WHERE f.span_count > 0`,
-    [project, ids],
+     JOIN sluice.traces t ON t.trace_id = o.id AND t.project = $1::text ${traceJoins('BETWEEN $3::int8 AND $4::int8')} WHERE f.span_count > 0`,
+    [project, ids, times?.['first'], times?.['last']],
   );
   return linesOf(row?.['items']);
 }

@@ -3,8 +3,9 @@ import { ConsoleError } from '../errors.ts';
 import { API, json, jsonText, PROJECT, readRoute } from '../server/route.ts';
 import { withCompleteness } from './completeness.ts';
 import { traceIdOf } from './question.ts';
+import { findTrace, valuesOf } from './stored-trace.ts';
 import { nameText } from './texts.ts';
-import { countedUsage, TRACE_JOINS, TRACE_MEMBERS } from './trace-rows.ts';
+import { countedUsage, TRACE_MEMBERS, traceJoins } from './trace-rows.ts';
 
 /** The most services of a trace that are listed. */
 const SHOWN_SERVICES = 50;
@@ -20,21 +21,26 @@ const MODELS = `
       count(*) FILTER (WHERE c.total_cost IS NULL) AS unpriced_count
     FROM counted c GROUP BY 1, 2 ORDER BY sum(c.total_cost) DESC NULLS LAST, count(*) DESC LIMIT ${SHOWN_MODELS}) m`;
 
+/** Log records are found in all partitions, so the plan is kept. */
+const LOG_COUNT = `SELECT count(*)::int4 AS logs FROM sluice.logs l WHERE l.project = $1::text AND l.trace_id = $2::bytea`;
+
 /** Computes once, for the sums and the models, which usage counts. */
 const header = (views: string): string => `
   WITH ${countedUsage(views, 'ARRAY[$2::bytea]')}
   SELECT (json_build_object(${TRACE_MEMBERS}, 'project', t.project,
     'tool_step_count', f.tool_step_count, 'retrieval_count', f.retrieval_count,
-    'log_count', (SELECT count(*) FROM sluice.logs l WHERE l.trace_id = t.trace_id AND l.project = t.project),
+    'log_count', $5::int4,
     'services', coalesce(f.services[1:${SHOWN_SERVICES}], '{}'),
     'input_cost', u.input_cost::text, 'output_cost', u.output_cost::text, 'models', (${MODELS}),
     'created_at', to_char(t.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))::text AS header
-  FROM sluice.traces t ${TRACE_JOINS}
+  FROM sluice.traces t ${traceJoins('BETWEEN $3::int8 AND $4::int8')}
   WHERE t.project = $1::text AND t.trace_id = $2::bytea`;
 
 export const showTrace = readRoute(`${PROJECT}/traces/{trace}`, async (context) => {
-  const { reader, project, leftOut } = context;
-  const [row] = await reader.prepared(header(reader.views), [project, traceIdOf(context)]);
+  const { reader, leftOut } = context;
+  const trace = await findTrace(context);
+  const [count] = await reader.prepared(LOG_COUNT, [trace.project, trace.id]);
+  const [row] = await reader.query(header(reader.views), [...valuesOf(trace), count?.['logs']]);
   if (row === undefined) throw new ConsoleError('not_found');
   return jsonText(withCompleteness(String(row['header']), leftOut === null ? {} : { unread: leftOut.why }));
 });

@@ -179,7 +179,7 @@ function sortedCalls({ context, range, owned, columns, conditions, parameters }:
   // The key is first in a row: a comparison then does not go through the other columns.
   return from(`(
       SELECT ${read} FROM (
-        SELECT DISTINCT ON (trace_id, call_key) trace_id, call_key, ${read} FROM ${views}.usage_spans WHERE ${nearby(context, range, parameters)}
+        SELECT DISTINCT ON (trace_id, call_key) trace_id, call_key, ${read} FROM ${views}.usage_spans_near(${nearTimes(range, parameters)}) WHERE ${nearby(context, range, parameters)}
         ORDER BY trace_id, call_key, total_tokens DESC NULLS LAST, total_cost DESC NULLS LAST, time_unix_nano, span_id
       ) s WHERE ${within(range, parameters)}
       UNION ALL SELECT ${read} FROM ${views}.other_usage_between(${counted})
@@ -192,7 +192,7 @@ function allCalls({ context, range, columns, conditions, parameters }: Asked): C
   // Of the type that the function has, or the rows would be converted.
   const spans = columns.map((column) => (column === 'total_cost' ? 'total_cost::numeric' : column)).join(', ');
   const from = `(
-      SELECT ${spans}, project, ${CALL} AS call FROM ${views}.usage_spans
+      SELECT ${spans}, project, ${CALL} AS call FROM ${views}.usage_spans_near(${nearTimes(range, parameters)})
       UNION ALL SELECT ${columns.join(', ')}, project, NULL::int8 FROM ${views}.other_usage_between(${countedRange(context, range, parameters)})
     ) u WHERE ${nearby(context, range, parameters)}`;
   return { from, counts: `${within(range, parameters)} AND ${conditions}` };
@@ -206,10 +206,18 @@ const countedRange = ({ project }: RequestContext, { from, until }: Range, param
 const within = ({ from, until }: Range, parameters: Parameters): string =>
   `time_unix_nano >= ${int8(parameters, from)} AND time_unix_nano < ${int8(parameters, until)}`;
 
-function nearby({ project }: RequestContext, { from, until }: Range, parameters: Parameters): string {
+function nearby({ project }: RequestContext, range: Range, parameters: Parameters): string {
+  return `project = ${parameters.text(project)} AND ${within(nearOf(range), parameters)}`;
+}
+
+function nearTimes(range: Range, parameters: Parameters): string {
+  const { from, until } = nearOf(range);
+  return `${int8(parameters, from)}, ${int8(parameters, until)}`;
+}
+
+function nearOf({ from, until }: Range): Range {
   const latest = until + REPEATED_NS;
-  const near = { from: from - REPEATED_NS, until: latest < LATEST_NS ? latest : LATEST_NS };
-  return `project = ${parameters.text(project)} AND ${within(near, parameters)}`;
+  return { from: from - REPEATED_NS, until: latest < LATEST_NS ? latest : LATEST_NS };
 }
 
 /** The figures of a row `a`. `users`: how many, for the total. */

@@ -47,7 +47,7 @@ export async function traceText(context: RequestContext, trace: StoredTrace, lim
     written.add(await context.rowThread.convert(JAEGER_SPANS, rows));
     count += rows.length;
   }
-  const [row] = await context.reader.prepared(
+  const [row] = await context.reader.query(
     `SELECT count(*)::int4 AS spans FROM sluice.spans s WHERE ${IN_TRACE}`,
     valuesOf(trace),
   );

@@ -45,7 +45,7 @@ const FIGURES = `
   WITH members AS MATERIALIZED (
     SELECT t.trace_id, s.span_id, s.parent_span_id, coalesce(${nameText('s.service_name')}, '${UNKNOWN_SERVICE}') AS service,
       s.status = 'error' OR s.is_error IS TRUE AS failed
-    FROM sluice.traces t JOIN sluice.spans s ON ${spansOf('s')}
+    FROM sluice.traces t JOIN sluice.spans s ON ${spansOf('s', '>= $3::int8')}
     WHERE t.project = $1::text AND t.trace_id = ANY ($2::bytea[])
   ), ids AS MATERIALIZED (SELECT DISTINCT trace_id, span_id FROM members), services AS (
     SELECT m.trace_id, m.service, count(*) AS spans, count(*) FILTER (WHERE m.failed) AS errors,
@@ -60,7 +60,9 @@ export async function summariesOf(
   traces: readonly TraceRow[],
 ): Promise<readonly object[]> {
   const ids = traces.map(({ trace_id }) => Buffer.from(trace_id, 'hex'));
-  const rows = ids.length === 0 ? [] : await reader.prepared(FIGURES, [project, ids]);
+  // The newest are first, in the order of their starts.
+  const first = traces.at(-1)?.start_time_unix_nano;
+  const rows = ids.length === 0 ? [] : await reader.query(FIGURES, [project, ids, first]);
   const figures = new Map(rows.map((row) => [String(row['id']), row]));
   return traces.map((trace) => {
     const start = BigInt(trace.start_time_unix_nano);

@@ -90,7 +90,7 @@ async function readSpans(
     SELECT encode(t.trace_id, 'hex') AS trace_id, m.* FROM sluice.traces t CROSS JOIN LATERAL (
       SELECT count(*) OVER ()::int4 AS matched, encode(s.span_id, 'hex') AS id, ${nameText('s.name')} AS name, s.start_time_unix_nano::text AS start,
         coalesce(s.duration_ns, 0)::text AS duration, json_build_array(${values.join(', ')})::text AS shown
-      FROM sluice.spans s WHERE ${spansOf('s')} AND ${allOf(conditions)}
+      FROM sluice.spans s WHERE ${spansOf('s', `>= ${parameters.add(String(rangeOf(context).from))}::int8`)} AND ${allOf(conditions)}
       ORDER BY s.start_time_unix_nano, s.span_id LIMIT ${parameters.add(limit)}::int4
     ) m WHERE t.project = ${parameters.text(context.project)} AND t.trace_id = ANY (${parameters.add(ids)}::bytea[])`;
   const rows = await context.reader.query(text, parameters.values);

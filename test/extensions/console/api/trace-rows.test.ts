@@ -36,10 +36,10 @@ t.test('the sums of each trace are computed once', async (t) => {
   const explaining: RequestReader = {
     ...reading.reader,
     views: reading.reader.views,
-    prepared: async (text, values = []) => {
+    query: async (text, values = []) => {
       const explained = await reading.client.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, [...values]);
       plans.push(explained.rows[0]['QUERY PLAN'][0].Plan);
-      return reading.reader.prepared(text, values);
+      return reading.reader.query(text, values);
     },
   };
   const items = await readTraceRows(explaining, 'demo', ids);
