@@ -47,7 +47,8 @@ export interface Statements {
 /** The planner hashes the calls for their group, as a type without an order cannot be sorted. That is faster. */
 const HASHED = "'0'::xid";
 const USER = `hashtextextended(CASE WHEN octet_length(u.user_id) > ${LONGEST_NAME} THEN ${nameText('u.user_id')} ELSE u.user_id END, 0)`;
-const CALL = 'hashtextextended(call_key, hashbyteaextended(trace_id, 0))';
+/** PostgreSQL 15 has no `hashbyteaextended`. */
+const CALL = "hashtextextended(call_key, hashtextextended(encode(trace_id, 'hex'), 0))";
 
 export function figuresStatements(context: RequestContext, figures: Figures): Statements {
   const statement = (callsOf: (asked: Asked) => Calls): Statement & { readonly hasOwners: boolean } => {
