@@ -14,11 +14,12 @@ import { defineProcessor, type Processor } from '../../component/processor.ts';
 import { UserError } from '../../errors.ts';
 import type { Dialect } from '../../dialects/dialect.ts';
 import { DIALECTS } from '../../dialects/families.ts';
-import { ExplicitCosts } from './explicit-cost-keys.ts';
+import { ExplicitCosts, type StatedCosts } from './explicit-cost-keys.ts';
 import type { Tables } from '../../pdata/tables.ts';
 import type { Batch } from '../../pdata/batch.ts';
 import type { Steps } from '../../pdata/steps.ts';
-import { COST_SOURCES, USAGE_SCOPES } from '../../pdata/columns.ts';
+import { CATEGORIES, COST_SOURCES, USAGE_SCOPES } from '../../pdata/columns.ts';
+import type { DerivedCursor } from '../../pdata/derived.ts';
 import type { TextRef } from '../../pdata/text.ts';
 import * as layout from '../../pdata/layout.ts';
 import { emptyUsage, readUsage } from './derived-usage.ts';
@@ -38,6 +39,10 @@ import type { Usage } from './usage.ts';
 const COST_EXPLICIT = COST_SOURCES.indexOf('explicit');
 const COST_DERIVED = COST_SOURCES.indexOf('derived');
 const USAGE_OWN = USAGE_SCOPES.indexOf('own');
+/** By category. */
+const IS_CALL: readonly boolean[] = CATEGORIES.map(
+  (name) => name === 'model_call' || name === 'embedding' || name === 'rerank' || name === 'media',
+);
 const NS_PER_MS = 1e6;
 /** Records handled in one step: the lookup of a new model name takes 40 µs. */
 const STEP = 16;
@@ -122,14 +127,17 @@ class Pricing implements Processor {
 
   #takeStated(batch: Batch, record: number, explicit: ExplicitCosts): boolean {
     const costs = explicit.find(batch, record);
-    batch.derived.goto(batch.records.goto(record).derived);
-    const stated =
-      costs === null ? null : chooseStatedCost(costs, batch.derived.byte(layout.DERIVED_USAGE_SCOPE) === USAGE_OWN);
+    const { derived } = batch;
+    derived.goto(batch.records.goto(record).derived);
+    if (costs === null) return false;
+    const own = derived.byte(layout.DERIVED_USAGE_SCOPE) === USAGE_OWN || costsAlone(derived, costs);
+    const stated = chooseStatedCost(costs, own);
     if (stated === null) return false;
-    batch.derived.setCost(layout.COST_INPUT, stated.input);
-    batch.derived.setCost(layout.COST_OUTPUT, stated.output);
-    batch.derived.setCost(layout.COST_TOTAL, stated.total);
-    batch.derived.setByte(layout.DERIVED_COST_SOURCE, COST_EXPLICIT);
+    if (own) derived.setByte(layout.DERIVED_USAGE_SCOPE, USAGE_OWN);
+    derived.setCost(layout.COST_INPUT, stated.input);
+    derived.setCost(layout.COST_OUTPUT, stated.output);
+    derived.setCost(layout.COST_TOTAL, stated.total);
+    derived.setByte(layout.DERIVED_COST_SOURCE, COST_EXPLICIT);
     const audit = `explicit ${stated.attribute}`;
     setPriceId(batch, batch.tables.changing(audit) ?? batch.tables.scratch(audit));
     this.#outcomes.explicit++;
@@ -192,6 +200,14 @@ class Pricing implements Processor {
     if (charge.total === null) this.#outcomes.partly++;
     else this.#outcomes.derived++;
   }
+}
+
+/** Whether a record is a call without tokens, for example of an image, that states what it cost: it counts by its cost. */
+function costsAlone(derived: DerivedCursor, costs: StatedCosts): boolean {
+  if (derived.byte(layout.DERIVED_USAGE_SCOPE) !== 0 || IS_CALL[derived.byte(layout.DERIVED_CATEGORY)] !== true)
+    return false;
+  const stated = chooseStatedCost(costs, true);
+  return (stated?.total ?? stated?.input ?? stated?.output ?? 0n) > 0n;
 }
 
 /** A memo belongs to one book. */

@@ -63,6 +63,32 @@ t.test('a valid stated cost is used; after an invalid one the next attribute, th
   }
 });
 
+t.test('a call without tokens counts by the cost that it states', async (t) => {
+  const cost = { 'gen_ai.usage.cost': 0.04 };
+  const image = { 'gen_ai.operation.name': 'generate_content', 'gen_ai.request.model': 'an-image-model' };
+  const rows = await rowsOf(t, [
+    { ...image, ...cost },
+    { ...image, 'gen_ai.usage.cost': 0 },
+    { ...image, 'gen_ai.usage.cost': 'free' },
+    { 'gen_ai.operation.name': 'invoke_agent', ...cost },
+    { 'http.request.method': 'GET', ...cost },
+  ]);
+  t.strictSame(
+    rows.map(({ usage_scope: scope, total_cost: total, total_tokens: tokens }) => [
+      scope,
+      total ?? null,
+      tokens ?? null,
+    ]),
+    [
+      ['own', '0.04000000', null],
+      [null, '0.00000000', null],
+      [null, null, null],
+      [null, '0.04000000', null],
+      [null, null, null],
+    ],
+  );
+});
+
 t.test('an unknown cost is null, never zero', async (t) => {
   const [unpriced, noUsage, half] = await rowsOf(t, [
     { ...CALL, ...TOKENS, 'gen_ai.request.model': 'nobody-sells-this' },
