@@ -15,8 +15,9 @@ export function normalizeEnvironment(environment: string): string {
 /** The environment that a text of a sender names, as it is stored: cut, and without U+0000. Empty for a blank text. */
 export function environmentNamed(text: string): string {
   const environment = normalizeEnvironment(text);
+  // Spaces at the cut stay: a long name is another one than its beginning.
   const end = endOfWhole(environment, Math.min(environment.length, LONGEST_ENVIRONMENT));
-  return environment.slice(0, end).trimEnd().replaceAll('\0', '\ufffd');
+  return environment.slice(0, end).replaceAll('\0', '\ufffd');
 }
 
 /** Whether an option may name it: a blank or longer one would never be the environment of a resource. */

@@ -84,6 +84,25 @@ const daysOf = ({ out }: Outcome): readonly string[] =>
   JSON.parse(out).usage.map(({ day }: { readonly day: string }) => day);
 const allDays = daysOf(await sluice(...USAGE));
 
+t.test('a user that may not create temporary tables gets the reason, and no folder is left', async (t) => {
+  const role = `reader_${process.pid}`;
+  const { pathname } = new URL(scene.url);
+  await scene.query(
+    `CREATE ROLE ${role} LOGIN PASSWORD 'x'; REVOKE TEMPORARY ON DATABASE ${pathname.slice(1)} FROM PUBLIC;
+     GRANT USAGE ON SCHEMA sluice TO ${role}; GRANT SELECT ON ALL TABLES IN SCHEMA sluice TO ${role}`,
+  );
+  t.teardown(() => scene.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`));
+  const url = Object.assign(new URL(scene.url), { username: role, password: 'x' });
+  writeFileSync(join(scene.folder, 'role.yaml'), postgresConfig({ databaseUrl: String(url) }));
+  const folders = (): readonly string[] =>
+    readdirSync(tmpdir()).filter((name) => name.startsWith(`sluice-archive-${process.pid}-`));
+  const before = folders();
+  const { code, err } = await sluice('trace', idOf('agent'), '--lake', scene.lake, '-c', 'role.yaml');
+  t.equal(code, 1);
+  t.match(err, /lacks a right: .*temporary/u);
+  t.same(folders(), before);
+});
+
 for (const [index, [what, damage, reason]] of DAMAGES.filter(([what]) => isLong || ORDINARY.includes(what)).entries())
   t.test(`a file that is ${what} is left out, and named once`, async (t) => {
     if (what === 'a folder') rmSync(path);
@@ -172,23 +191,4 @@ longTest('what PostgreSQL still has of a file that was given up is archived agai
   await giveUp(last);
   await scene.run();
   t.equal((await linesOfLake(scene, 'spans')).length, before);
-});
-
-t.test('a user that may not create temporary tables gets the reason, and no folder is left', async (t) => {
-  const role = `reader_${process.pid}`;
-  const { pathname } = new URL(scene.url);
-  await scene.query(
-    `CREATE ROLE ${role} LOGIN PASSWORD 'x'; REVOKE TEMPORARY ON DATABASE ${pathname.slice(1)} FROM PUBLIC;
-     GRANT USAGE ON SCHEMA sluice TO ${role}; GRANT SELECT ON ALL TABLES IN SCHEMA sluice TO ${role}`,
-  );
-  t.teardown(() => scene.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`));
-  const url = Object.assign(new URL(scene.url), { username: role, password: 'x' });
-  writeFileSync(join(scene.folder, 'role.yaml'), postgresConfig({ databaseUrl: String(url) }));
-  const folders = (): readonly string[] =>
-    readdirSync(tmpdir()).filter((name) => name.startsWith(`sluice-archive-${process.pid}-`));
-  const before = folders();
-  const { code, err } = await sluice('trace', idOf('agent'), '--lake', scene.lake, '-c', 'role.yaml');
-  t.equal(code, 1);
-  t.match(err, /lacks a right: .*temporary/u);
-  t.same(folders(), before);
 });

@@ -12,7 +12,7 @@ t.test('an answer of several reads keeps characters of several bytes', async (t)
   const socket = join(folder, 'socket');
   // A quote before characters of two bytes: a read of 64 KiB ends within one of them.
   const answer = 'é'.repeat(200_000);
-  const server = createServer((connection) => connection.end(JSON.stringify(answer)));
+  const server = createServer((connection) => connection.end(`${JSON.stringify(answer)}\n`));
   await new Promise<void>((resolve) => server.listen(socket, resolve));
   t.teardown(() => server.close());
   t.equal((await askDaemon(socket, 'status')) === answer, true);

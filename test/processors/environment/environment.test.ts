@@ -1,7 +1,6 @@
 // Environments: which texts of resources name which, and which names options may have.
 import t from 'tap';
 import { COMPONENTS } from '../../../src/components.ts';
-import { canNameEnvironment, environmentNamed } from '../../../src/pdata/environment.ts';
 import { load } from '../../support/config-files.ts';
 import { FILE_CONFIG, startDaemon } from '../../support/daemon.ts';
 import { send } from '../../support/otlp-client.ts';
@@ -27,15 +26,6 @@ t.test('an environment may have any spelling; surrounding space and case do not 
   t.equal(await status('production'), 403);
   const rows = await daemon.rows();
   t.equal(rows[0]?.['environment'], 'prod uction');
-});
-
-t.test('a cut never ends with white space, so that an option can name every environment', async (t) => {
-  const long = `${'x'.repeat(254)} and more`;
-  t.equal(environmentNamed(long), 'x'.repeat(254));
-  t.ok(canNameEnvironment(environmentNamed(long)));
-  const daemon = await startDaemon(t, { config: FILE_CONFIG });
-  t.equal((await send(daemon.url, { body: inEnvironment(long) })).status, 200);
-  t.equal((await daemon.rows())[0]?.['environment'], 'x'.repeat(254));
 });
 
 t.test('a name that no resource can have is refused wherever an option takes one', async (t) => {
