@@ -17,6 +17,8 @@ import { PATIENCE_MS } from './patience.ts';
 
 /** The environment variable with the folder that the files of one run share. */
 const RUN_VARIABLE = 'SLUICE_TEST_RUN';
+/** The URL of a running server whose databases the tests use instead, as a superuser. See scripts/system-server.js. */
+const SERVER_VARIABLE = 'SLUICE_TEST_SERVER';
 const RUN_PREFIX = 'sluice-test-';
 const ADDRESS_FILE = 'address.json';
 /** Without durability, for data that is removed with the server. */
@@ -115,11 +117,18 @@ export async function makeServer(
 let ownServer: Promise<ServerAddress> | undefined;
 
 function sharedServer(): Promise<ServerAddress> {
+  const other = process.env[SERVER_VARIABLE];
+  if (other !== undefined) return Promise.resolve(addressIn(new URL(other)));
   const folder = process.env[RUN_VARIABLE];
   if (folder !== undefined) return joinServer(folder);
   ownServer ??= startOwnServer();
   return ownServer;
 }
+
+const addressIn = ({ searchParams, port, username, password, pathname }: URL): ServerAddress => ({
+  ...{ host: searchParams.get('host') ?? '', port: Number(port) },
+  ...{ user: username, password, database: pathname.slice(1), ssl: false },
+});
 
 /** The server of the run. The first test file starts it as a separate process and leaves it running. */
 async function joinServer(folder: string): Promise<ServerAddress> {

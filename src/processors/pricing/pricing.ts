@@ -202,7 +202,7 @@ class Pricing implements Processor {
   }
 }
 
-/** Whether a record is a call without tokens, for example of an image, that states what it cost: it counts by its cost. */
+/** Whether a call without tokens, for example of an image, states what it cost. It counts by this cost. */
 function costsAlone(derived: DerivedCursor, costs: StatedCosts): boolean {
   if (derived.byte(layout.DERIVED_USAGE_SCOPE) !== 0 || IS_CALL[derived.byte(layout.DERIVED_CATEGORY)] !== true)
     return false;
