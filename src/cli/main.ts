@@ -51,7 +51,7 @@ function checkOpenFiles(): void {
 
 async function dispatch(host: NodeJS.Process, terminal: Terminal, schemas?: CompiledSchemas): Promise<ExitCode> {
   const group = groupToDescribe(host.argv.slice(2));
-  if (group !== null) return print(terminal, groupHelp(group, membersOf(group), terminal.style));
+  if (group !== null) return print(terminal, groupHelp(group, membersOf(group), terminal));
   const { entry, rest } = findEntry(host.argv.slice(2));
   // Checked before anything is loaded. Every other command still checks all arguments.
   if (entry.name === DEFAULT_COMMAND && isVersionAlone(rest)) return print(terminal, `sluice ${versionOf()}`);
@@ -78,7 +78,7 @@ async function perform(command: LoadedCommand, { entry, rest, host, terminal, sc
   if (entry === HELP) return print(terminal, await helpOn(words, terminal));
   if (values.flag('help')) {
     const named = rest.some((word) => isNameOf(entry, word)) || entry.name !== DEFAULT_COMMAND || namesDefault(host);
-    return print(terminal, named ? commandHelp(command, terminal.style) : overviewHelp(COMMANDS, terminal.style));
+    return print(terminal, named ? commandHelp(command, terminal) : overviewHelp(COMMANDS, terminal));
   }
   const extra = words[wordCount(command)];
   if (extra !== undefined)
@@ -109,8 +109,8 @@ const HELP: CommandEntry = {
 };
 
 async function helpOn(words: readonly string[], terminal: Terminal): Promise<string> {
-  if (words.length === 0) return overviewHelp(COMMANDS, terminal.style);
-  return commandHelp(await loadCommand(findEntry(words).entry), terminal.style);
+  if (words.length === 0) return overviewHelp(COMMANDS, terminal);
+  return commandHelp(await loadCommand(findEntry(words).entry), terminal);
 }
 
 /** Options may precede the command: `sluice --config x.yaml validate`. */
