@@ -11,8 +11,14 @@ import { join } from 'node:path';
 const VERSIONS = '/usr/lib/postgresql';
 /** The exit code for something that this machine does not have. */
 const UNAVAILABLE = 77;
-/** As for the embedded server of the tests: the data is not kept. */
-const SETTINGS = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_connections=100'];
+/**
+ * As for the embedded server of the tests: the data is not kept, and it has no JIT, which takes seconds for the first
+ * query of a session. The daemon switches it off in its own sessions.
+ */
+const SETTINGS = [
+  ...['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'wal_level=minimal', 'max_wal_senders=0'],
+  ...['max_connections=100', 'shared_buffers=64MB', 'jit=off'],
+];
 
 const versions = existsSync(VERSIONS) ? readdirSync(VERSIONS).sort((one, other) => Number(other) - Number(one)) : [];
 const programs = versions
