@@ -20,10 +20,8 @@ export interface StoreSettings {
 /** A name with a colon. A single letter is a drive. */
 const SCHEME = /^([a-z][a-z0-9+.-]+):/iu;
 
-/** What may hold a credential: a user and a password, and parameters. S3 takes them from the environment. */
-const SECRET_PARTS = /(?<=:).*@|\?.*$/gu;
-
-const quoted = (url: string): string => JSON.stringify(url.replace(SECRET_PARTS, '…'));
+/** Without what may hold a credential: a user and a password, and parameters. S3 takes them from the environment. */
+const quoted = (url: string): string => JSON.stringify(url.replace(/^([^:]*:).*@/su, '$1…').replace(/\?.*$/su, '…'));
 
 /** Connects with the first call. Throws a `UserError` when the URL names no store. */
 export function openStore(url: string, settings: StoreSettings): ObjectStore {

@@ -27,3 +27,13 @@ t.test('other texts', async (t) => {
   ])
     t.equal(mask(text), text);
 });
+
+t.test('a long text of slashes and colons takes no time in proportion to its square', async (t) => {
+  const text = '//x:'.repeat(250_000);
+  t.equal(mask(text), text);
+  t.equal(mask(`${text}@`), `//x:***@`);
+});
+
+t.test('only the token before an `@` without a password', async (t) => {
+  t.equal(mask('https://token@host/@scope,https://other@host'), 'https://***@host/@scope,https://***@host');
+});
