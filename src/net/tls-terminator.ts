@@ -16,7 +16,7 @@ const HANDSHAKE_TIMEOUT_MS = 10_000;
 /** Handshakes that have begun and wait for their clients. */
 const MOST_HANDSHAKES = 1000;
 /** A client that has ended its side and takes no byte of its answers for this time is disconnected. */
-const UNREAD_MS = 5000;
+const ENDED_UNREAD_MS = 5000;
 
 export interface Protocol {
   /** The ALPN name of the protocol that the client must offer. */
@@ -145,7 +145,7 @@ function endUnread(connection: TLSSocket, accepted: Socket): void {
   const timer = setInterval(() => {
     if (accepted.bytesWritten === before) connection.destroy();
     before = accepted.bytesWritten;
-  }, UNREAD_MS).unref();
+  }, ENDED_UNREAD_MS).unref();
   connection.once('close', () => clearInterval(timer));
 }
 

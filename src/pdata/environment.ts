@@ -1,3 +1,4 @@
+/** Names of environments: how requests and options write them, and how they are stored. */
 import { endOfWhole } from './text.ts';
 
 /** Longer environments are cut, so that an index over the column always fits. */

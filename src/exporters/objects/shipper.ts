@@ -150,7 +150,8 @@ export class Shipper {
     }
     this.#waitingBytes -= bytes;
     this.#oldestMs = Number.POSITIVE_INFINITY;
-    for (const [first] of this.#waiting.values()) this.#oldestMs = Math.min(this.#oldestMs, first?.sinceMs ?? Infinity);
+    for (const [first] of this.#waiting.values())
+      this.#oldestMs = Math.min(this.#oldestMs, first?.sinceMs ?? this.#oldestMs);
     return group;
   }
 

@@ -19,7 +19,7 @@ const NAMES_STEP = 32;
 const MAX_NAME = 1024;
 /** Keys and indexes above a key that complete a name: no listed name has more parts. */
 const MAX_ABOVE = 6;
-/** Stands for the place of each value of a list: the patterns of names match any index. */
+/** The index of each value of a list in a name. The patterns of names match every index. */
 const INDEX = '0';
 
 /** Whether a key of this JSON text is one of those wanted. `name` is the name of the value itself, or empty. */

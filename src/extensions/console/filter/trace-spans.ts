@@ -21,8 +21,6 @@ export const spansOf = (span: string, within = ''): string =>
 export const hasSpan = (condition: string, within = ''): string =>
   `EXISTS (SELECT FROM sluice.spans s WHERE ${spansOf('s', within)} AND ${condition} OFFSET 0)`;
 
-export const HAS_ERROR = hasSpan(IS_FAILED);
-
 /** Whether the span `s` belongs to the trace of the parameters. Only the partitions of its times are opened. */
 export const IN_TRACE =
   '(s.project = $1::text) IS TRUE AND s.trace_id = $2::bytea AND s.start_time_unix_nano BETWEEN $3::int8 AND $4::int8';

@@ -1,6 +1,7 @@
 /** The stored spans of a trace, without what the caller may not see, and its text in Jaeger's shape. */
 import { CONTENT_COLUMNS } from '../../../pdata/content-columns.ts';
 import { lengthOf, type StoredText, storedTextQuery } from '../../../pdata/stored-text.ts';
+import { SPAN_COUNT } from '../api/spans.ts';
 import { HIDDEN, storedRows } from '../api/stored-rows.ts';
 import { type StoredTrace, valuesOf } from '../api/stored-trace.ts';
 import { IN_TRACE } from '../filter/trace-spans.ts';
@@ -47,10 +48,7 @@ export async function traceText(context: RequestContext, trace: StoredTrace, lim
     written.add(await context.rowThread.convert(JAEGER_SPANS, rows));
     count += rows.length;
   }
-  const [row] = await context.reader.query(
-    `SELECT count(*)::int4 AS spans FROM sluice.spans s WHERE ${IN_TRACE}`,
-    valuesOf(trace),
-  );
+  const [row] = await context.reader.query(SPAN_COUNT, valuesOf(trace));
   const all = Number(row?.['spans'] ?? 0);
   if (all > count) written.warn(`The first ${count} of ${all} spans are shown.`);
   return written.text();
