@@ -103,16 +103,18 @@ class Pricing implements Processor {
   }
 
   *process(batch: Batch): Steps {
-    if (this.#books === null || batch.signal === 'metrics') return;
-    const book = this.#books.of(batch.context.project.name);
+    if (batch.signal === 'metrics') return;
+    // Null: only stated costs are taken.
+    const book = this.#books?.of(batch.context.project.name) ?? null;
     const { explicit, memos } = this.#learnedOf(batch.tables);
     yield* explicit.begin(batch);
-    const memo = memoOf(memos, book);
-    memo.begin(batch.tables);
+    const memo = book === null ? null : memoOf(memos, book);
+    memo?.begin(batch.tables);
     for (let record = 0; record < batch.recordCount; record++) {
       if (record % STEP === STEP - 1) yield;
       if (batch.records.goto(record).derived === 0) continue;
-      if (!this.#takeStated(batch, record, explicit)) this.#derive(batch, book, memo);
+      if (this.#takeStated(batch, record, explicit)) continue;
+      if (book !== null && memo !== null) this.#derive(batch, book, memo);
     }
     this.#report();
   }
@@ -154,14 +156,14 @@ class Pricing implements Processor {
   derivation(batch: Batch, record: number): CostDerivation {
     const unpriced = { record, stated: [], computed: [], price: null };
     const { derived } = batch.records.goto(record);
-    if (this.#books === null || derived === 0) return unpriced;
+    if (derived === 0) return unpriced;
     const costs = this.#learnedOf(batch.tables).explicit.find(batch, record);
     batch.derived.goto(derived);
     const ownUsage = batch.derived.byte(layout.DERIVED_USAGE_SCOPE) === USAGE_OWN;
     const stated = costs === null ? [] : explainStatedCosts(costs, ownUsage);
     if (costs !== null && chooseStatedCost(costs, ownUsage) !== null) return { ...unpriced, stated };
     const usage = emptyUsage();
-    if (!readUsage(batch, usage)) return { ...unpriced, stated };
+    if (this.#books === null || !readUsage(batch, usage)) return { ...unpriced, stated };
     const book = this.#books.of(batch.context.project.name);
     const model =
       findModel(batch, book)?.name ??

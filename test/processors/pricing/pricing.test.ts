@@ -16,8 +16,9 @@ type Attributes = Readonly<Record<string, string | number | boolean>>;
 async function rowsOf(
   t: Parameters<typeof startDaemon>[0],
   spans: readonly Attributes[],
+  config = CONFIG,
 ): Promise<readonly Record<string, unknown>[]> {
-  const daemon = await startDaemon(t, { config: CONFIG });
+  const daemon = await startDaemon(t, { config });
   const answer = await send(daemon.url, {
     body: JSON.stringify(aTraceRequest(spans.map((attributes) => aSpan({ attributes })))),
   });
@@ -61,6 +62,25 @@ t.test('a valid stated cost is used; after an invalid one the next attribute, th
   for (const [index, [attributes, total, source]] of cases.entries()) {
     t.match(rows[index], { total_cost: total, cost_source: source }, JSON.stringify(attributes));
   }
+});
+
+t.test('with enabled: false, costs that spans state are kept and none is computed', async (t) => {
+  const config = CONFIG.replace('pricing: {}', 'pricing: { enabled: false }');
+  const rows = await rowsOf(
+    t,
+    [
+      { ...CALL, ...TOKENS, 'gen_ai.usage.cost': 0.25 },
+      { ...CALL, ...TOKENS },
+    ],
+    config,
+  );
+  t.strictSame(
+    rows.map(({ total_cost: total, cost_source: source }) => [total ?? null, source ?? null]),
+    [
+      ['0.25000000', 'explicit'],
+      [null, null],
+    ],
+  );
 });
 
 t.test('a call without tokens counts by the cost that it states', async (t) => {
