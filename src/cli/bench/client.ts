@@ -104,8 +104,13 @@ export class Client {
     const end = started + milliseconds;
     const isAborted = (): boolean => signal?.aborted === true;
     const isOver = (): boolean => performance.now() >= end || isAborted();
-    const until = (time: number): Promise<void> =>
-      pause(Math.max(0, time - performance.now()), undefined, { ...(signal && { signal }) }).catch(() => undefined);
+    // A timer counts from the start of the iteration of the event loop that sets it, so it can end early.
+    const until = async (time: number): Promise<void> => {
+      while (performance.now() < time && !isAborted()) {
+        const left = Math.ceil(time - performance.now());
+        await pause(left, undefined, { ...(signal && { signal }) }).catch(() => undefined);
+      }
+    };
     const count = Math.max(1, Math.round((perSecond * milliseconds) / 1000));
     let due = started;
     let late = 0;
