@@ -1,7 +1,7 @@
 /**
- * Resident memory of the daemon: idle, under full load, with large spans, with the largest bodies, and over a long run
- * in which garbage is collected every ten seconds, to show leaks. The full default pipeline into a synced file; the
- * memory of an embedded server is not included.
+ * Resident memory of the daemon: after its start, idle, under full load, with large spans, with the largest bodies, and
+ * over a long run in which garbage is collected every ten seconds, to show leaks. The full default pipeline into a
+ * synced file; the memory of an embedded server is not included.
  *
  *   node dist/bench/memory.js [--minutes 8]
  */
@@ -20,6 +20,8 @@ import { printHead, printRow } from './table.ts';
 
 const CONNECTIONS = 16;
 const SETTLE_MS = 3000;
+/** An idle daemon returns the memory of its start to the system within this time. */
+const IDLE_MS = 30_000;
 const LOAD_MS = 15_000;
 const SAMPLE_MS = 1000;
 const KIB = 1024;
@@ -99,18 +101,30 @@ async function main(): Promise<void> {
     ],
   ];
   printHead(['state', 'resident, median', 'most'], [0]);
-  for (const [name, bodies] of [['idle', null] as const, ...loads]) {
+  await withoutLoad();
+  for (const [name, bodies] of loads) {
     const daemon = await startDaemon();
     await pause(SETTLE_MS);
-    const samples =
-      bodies === null
-        ? [residentMiB(daemon)]
-        : await samplesDuring(send(daemon, bodies, LOAD_MS), () => eachSecond(daemon));
+    const samples = await samplesDuring(send(daemon, bodies, LOAD_MS), () => eachSecond(daemon));
     printRow([name, `${grouped(quantile(samples, 0.5))} MiB`, `${grouped(Math.max(...samples))} MiB`]);
     await daemon.stop();
   }
   const minutes = Number(values.minutes);
   if (minutes > 0) await overMinutes(minutes, genai);
+}
+
+async function withoutLoad(): Promise<void> {
+  const daemon = await startDaemon();
+  const started = performance.now();
+  for (const [name, after] of [
+    ['after the start', SETTLE_MS],
+    ['idle', IDLE_MS],
+  ] as const) {
+    await pause(after - (performance.now() - started));
+    const resident = `${grouped(residentMiB(daemon))} MiB`;
+    printRow([name, resident, resident]);
+  }
+  await daemon.stop();
 }
 
 async function overMinutes(minutes: number, bodies: readonly Buffer[]): Promise<void> {
