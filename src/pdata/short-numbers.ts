@@ -19,10 +19,11 @@ const BYTES = [
 /** From this part of a unit on, a number is 1 in it when it is rounded. */
 const ROUNDED_UP = 0.9995;
 
-/** 350µs, 1.5ms, 12s, 2m05s, 3d04h. */
+/** 40ns, 350µs, 1.5ms, 12s, 2m05s, 3d04h. */
 export function shortDuration(ms: number): string {
   if (ms === 0) return '0';
-  if (ms < ROUNDED_UP) return `${Math.max(1, Math.round(ms * 1000))}µs`;
+  if (ms < ROUNDED_UP / 1000) return `${Math.round(ms * 1e6)}ns`;
+  if (ms < ROUNDED_UP) return `${Math.round(ms * 1000)}µs`;
   if (ms < 10) return `${trimZeros(ms.toFixed(1))}ms`;
   if (ms < SECOND_MS * ROUNDED_UP) return `${Math.round(ms)}ms`;
   if (ms < MINUTE_MS) return `${trimZeros((ms / SECOND_MS).toFixed(ms < 10 * SECOND_MS ? 2 : 1))}s`;

@@ -6,7 +6,8 @@ t.test('durations are written in the unit that fits', async (t) => {
   const cases: readonly [string | null, string][] = [
     [null, '-'],
     ['0', '0'],
-    ['40', '1µs'],
+    ['1', '1ns'],
+    ['40', '40ns'],
     ['1500', '2µs'],
     ['1200000', '1.2ms'],
     ['340000000', '340ms'],

@@ -13,6 +13,7 @@ export const tookOf = (ns: string | null): string => (ns === null ? UNKNOWN : mi
 
 export function millis(ms: number | null): string {
   if (ms === null) return UNKNOWN;
+  if (ms > 0 && ms < 0.001) return `${Math.round(ms * 1e6)}ns`;
   if (ms < 1) return `${Math.round(ms * 1000)}µs`;
   if (ms < SECOND_MS) return `${Number(ms.toPrecision(3))}ms`;
   if (ms < 2 * MINUTE_MS) return `${Number((ms / SECOND_MS).toPrecision(3))}s`;
