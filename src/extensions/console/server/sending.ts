@@ -74,7 +74,11 @@ export async function textOf(reply: Reply): Promise<string> {
 
 export function sendFile(response: ServerResponse, file: StaticFile, { headers, head }: FileRequest): void {
   const coding = codingFor(file, headers['accept-encoding']);
-  const fresh = headers['if-none-match'] === file.etag;
+  // A proxy that compresses makes the tag a weak one.
+  const known = String(headers['if-none-match'] ?? '')
+    .split(',')
+    .map((tag) => tag.trim().replace(/^W\//u, ''));
+  const fresh = known.includes(file.etag);
   const body = file.bodies.get(coding);
   response.writeHead(fresh ? 304 : 200, {
     'Content-Type': file.type,

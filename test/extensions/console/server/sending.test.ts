@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net';
 import t from 'tap';
 import { ConsoleError } from '../../../../src/extensions/console/errors.ts';
 import { events, lines, type Reply } from '../../../../src/extensions/console/server/route.ts';
-import { send, sendError } from '../../../../src/extensions/console/server/sending.ts';
+import { send, sendError, sendFile } from '../../../../src/extensions/console/server/sending.ts';
 
 const SHORT_MS = 50;
 
@@ -108,3 +108,15 @@ async function* failing(read: Promise<unknown>, ...pieces: readonly string[]): A
   await read;
   throw new ConsoleError('busy');
 }
+
+t.test('a file that the client has is not sent again, also by a tag that a proxy made weak', async (t) => {
+  const file = { type: 'text/html', caching: 'no-cache', etag: '"a"', bodies: new Map([['', Buffer.from('page')]]) };
+  const server = createServer(({ headers }, response) => sendFile(response, file, { headers, head: false }));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const status = async (tags: string): Promise<number> =>
+    (await fetch(`http://127.0.0.1:${port}/`, { headers: { 'if-none-match': tags } })).status;
+  for (const tags of ['"a"', 'W/"a"', '"b", "a"', '"b",W/"a"']) t.equal(await status(tags), 304, tags);
+  for (const tags of ['"b"', 'a', '"a', 'W/"b"']) t.equal(await status(tags), 200, tags);
+});
