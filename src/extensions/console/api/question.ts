@@ -70,7 +70,9 @@ export function intervalOf({ query }: RequestContext, { from, until }: Range, us
   const fitting = usual.find((each) => (until - from) / nanosecondsOf(each) <= USUAL_POINTS) ?? usual.at(-1) ?? '1d';
   if (text === '') return fitting;
   const ns = isDuration(text) ? nanosecondsOf(text) : 0n;
-  if (ns > 0n && ns <= LATEST_NS && (until - from) / ns <= MAX_POINTS) return text;
+  if (ns === 0n)
+    throw new ConsoleError('range_invalid', { message: '`interval` is no length of time.', hint: 'As 10m, 1h or 7d.' });
+  if (ns <= LATEST_NS && (until - from) / ns <= MAX_POINTS) return text;
   throw new ConsoleError('range_invalid', { message: '`interval` cannot be used with this range.', hint: fitting });
 }
 
