@@ -18,6 +18,10 @@ const HIDDEN = `[...document.querySelectorAll('.span-grid .grid-row .s-name, .co
   const name = cell.querySelector('.name').getBoundingClientRect();
   return name.width < 24 || name.right > cell.getBoundingClientRect().right + 1;
 }).map((cell) => cell.textContent)`;
+const TAB_LISTS = `[...document.querySelectorAll('[role=tablist] > :not([role=tab])')].map((each) => each.outerHTML)`;
+const WIDE = `[...document.querySelectorAll('.empty *')].filter((each) => each.getBoundingClientRect().right > innerWidth)
+  .map((each) => each.textContent)`;
+const LONG_NAME = 'word'.repeat(30);
 const DEPTH = 40;
 /** More than one page of the list. */
 const TRACES = 60;
@@ -57,10 +61,11 @@ if (chromium === null) {
     const { text: key } = await administration.createKey('shop', null, null);
     const spans = Array.from({ length: TRACES }, (_, at) => callOf(' \n\u2003', 0.000_012_6, at));
     const [chain, other] = [chainOf(TRACES), chainOf(TRACES)];
+    const newest = callOf(LONG_NAME, 0.01, -1);
     const answer = await fetch(`${daemon.url}/v1/traces`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
-      body: JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [...spans, ...chain, ...other] }] }] }),
+      body: JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [...spans, ...chain, ...other, newest] }] }] }),
     });
     t.equal(answer.status, 200);
 
@@ -68,7 +73,7 @@ if (chromium === null) {
     await logIn(console, page);
     await page.goto(`${console.origin}/p/shop/traces`);
     await page.getByRole('button', { name: 'continue' }).waitFor();
-    t.match(await page.locator('.grid-row').first().textContent(), '(no name)', 'a name of white space is named');
+    t.match(await page.locator('.grid-row').nth(1).textContent(), '(no name)', 'a name of white space is named');
     await page.evaluate(AXE);
     t.same(await page.evaluate(VIOLATIONS), [], 'the line below the rows is a part of the list');
 
@@ -78,6 +83,17 @@ if (chromium === null) {
       await page.getByText('$0.0000126').first().waitFor();
       t.same(await page.evaluate(CUT), [], `a small cost has all its digits: ${path.slice(0, 7)}`);
     }
+
+    await page.goto(`${console.origin}/p/shop/traces/${a}`);
+    await page.locator('.grid-row').first().click();
+    await page.getByRole('tab', { name: 'Messages' }).waitFor();
+    t.same(await page.evaluate(TAB_LISTS), [], 'a list of tabs has only tabs');
+
+    await page.setViewportSize({ width: 360, height: 740 });
+    await page.goto(`${console.origin}/p/shop/traces?q=name:none`);
+    await page.getByRole('link', { name: LONG_NAME }).waitFor();
+    t.same(await page.evaluate(WIDE), [], 'a long name does not widen an empty list');
+    await page.setViewportSize({ width: 1280, height: 720 });
 
     const [deep, beside] = [chain, other].map(([root]) => root?.traceId);
     for (const path of [`traces/${deep}`, `compare?a=${deep}&b=${beside}`]) {

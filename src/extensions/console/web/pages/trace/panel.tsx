@@ -62,22 +62,24 @@ export function Panel({ trace, header, span, spans, goTo, onClose }: PanelProps)
             </Button>
           )}
         </p>
-        <div class="tabs" role="tablist" aria-label="Parts of the span">
-          {TABS.map((name) => (
-            <button
-              type="button"
-              role="tab"
-              key={name}
-              class="button quiet"
-              aria-selected={name === tab}
-              tabIndex={name === tab ? 0 : -1}
-              onClick={() => setTab(name)}
-              onKeyDown={(event) => onTabKey(event, tab, setTab)}
-            >
-              {name}
-              {name === 'Events' && span.events > 0 ? ` ${span.events}` : ''}
-            </button>
-          ))}
+        <div class="tabs">
+          <div class="tabs" role="tablist" aria-label="Parts of the span">
+            {TABS.map((name) => (
+              <button
+                type="button"
+                role="tab"
+                key={name}
+                class="button quiet"
+                aria-selected={name === tab}
+                tabIndex={name === tab ? 0 : -1}
+                onClick={() => setTab(name)}
+                onKeyDown={(event) => onTabKey(event, tab, setTab)}
+              >
+                {name}
+                {name === 'Events' && span.events > 0 ? ` ${span.events}` : ''}
+              </button>
+            ))}
+          </div>
           <span class="stretch" />
           {tab === 'Messages' ? <MarkdownSwitch /> : null}
         </div>
