@@ -7,7 +7,7 @@ import { logIn, openBrowser, sendDemo } from '../../../support/console-page.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
 
 const startNs = BigInt(Date.now()) * 1_000_000n;
-const CALL = {
+const callOf = (provider: string, cost: number | null) => ({
   traceId: randomBytes(16).toString('hex'),
   spanId: randomBytes(8).toString('hex'),
   name: 'chat',
@@ -15,11 +15,15 @@ const CALL = {
   endTimeUnixNano: String(startNs + 1n),
   attributes: [
     { key: 'gen_ai.operation.name', value: { stringValue: 'chat' } },
-    { key: 'gen_ai.provider.name', value: { stringValue: 'openai' } },
+    { key: 'gen_ai.provider.name', value: { stringValue: provider } },
+    { key: 'gen_ai.request.model', value: { stringValue: 'same' } },
+    ...(cost === null ? [] : [{ key: 'gen_ai.usage.cost', value: { doubleValue: cost } }]),
     { key: 'gen_ai.usage.input_tokens', value: { intValue: '1' } },
     { key: 'user.id', value: { stringValue: 'grace' } },
   ],
-};
+});
+const CUT = `[...document.querySelectorAll('.tiles dd')].filter((each) => each.scrollWidth > each.clientWidth)
+  .map((each) => each.textContent)`;
 
 const chromium = findChromium();
 if (chromium === null) {
@@ -28,14 +32,19 @@ if (chromium === null) {
   });
 } else {
   t.test('users and links', { timeout: 2 * PATIENCE_MS }, async (t) => {
-    const console = await startConsole(t, { processors: 'auth, environment, normalization', projects: ['shop'] });
+    const console = await startConsole(t, {
+      processors: 'auth, environment, normalization, pricing',
+      projects: ['shop'],
+    });
     // The demo names its user on the span above its calls, another call names a user itself.
     await sendDemo(console, 'shop');
     const { text: key } = await console.administration.createKey('shop', null, null);
     await fetch(`${console.daemon.url}/v1/traces`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
-      body: JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [CALL] }] }] }),
+      body: JSON.stringify({
+        resourceSpans: [{ scopeSpans: [{ spans: [callOf('openai', 123_456_789), callOf('azure.ai.openai', null)] }] }],
+      }),
     });
     const page = await (await openBrowser(t, chromium)).newPage();
     await logIn(console, page);
@@ -48,12 +57,22 @@ if (chromium === null) {
     t.match((await tiles('user')).join(), 'users 2');
     await tiles('provider&q=-service:worker');
     const links = "[...document.querySelectorAll('.data-table th a, .tiles a')].map((link) => link.href)";
-    const filters = ((await page.evaluate(links)) as string[]).map((href) => new URL(href).searchParams.get('q'));
+    const filters = async (): Promise<readonly (string | null)[]> =>
+      ((await page.evaluate(links)) as string[]).map((href) => new URL(href).searchParams.get('q')).sort();
+    const providers = ['anthropic', 'azure.ai.openai', 'openai'].map((name) => `-service:worker provider:${name}`);
+    t.same(await filters(), [...providers, '-service:worker unpriced'], 'links to traces keep the filter');
+    await tiles('model&q=model:same');
+    const own = ['azure.ai.openai', 'openai'].map((name) => `model:same provider:${name}`);
     t.same(
-      filters.sort(),
-      ['-service:worker provider:anthropic', '-service:worker provider:openai', '-service:worker unpriced'],
-      'links to traces keep the filter',
+      await filters(),
+      [...own, 'model:same unpriced'],
+      'a link finds the calls of its row, not those of the model elsewhere',
     );
+
+    await page.setViewportSize({ width: 360, height: 740 });
+    t.same(await page.evaluate(CUT), [], 'a large sum fits into its tile');
+    await tiles('model&from=-30d');
+    t.match(await page.locator('.usage-page').innerText(), 'A bar is a day in UTC.');
 
     // As the API takes it.
     for (const [from, to] of [

@@ -36,7 +36,7 @@ const counted = (id: string, name: string, value: Measure['value']): Measure => 
   ...{ format: exactly, exact: null },
 });
 
-const money: Measure = {
+export const COST: Measure = {
   ...{ id: 'cost', name: 'Cost', isSum: true },
   value: ({ total_cost }) => numberOf(total_cost),
   format: cost,
@@ -44,7 +44,7 @@ const money: Measure = {
 };
 
 export const MEASURES: readonly Measure[] = [
-  money,
+  COST,
   counted('calls', 'Calls', ({ call_count }) => call_count),
   tokens('input', 'Input tokens', ({ input_tokens }) => input_tokens),
   tokens('output', 'Output tokens', ({ output_tokens }) => output_tokens),
@@ -85,7 +85,7 @@ export const msOfInterval = (interval: string): number => {
 export function nameOf(key: UsageKey): string {
   if (key.other === true) return 'all others';
   const { provider, model, ...rest } = key;
-  if (model !== undefined) return provider == null ? (model ?? 'no model') : `${model ?? 'no model'}`;
+  if (model !== undefined) return model ?? 'no model';
   const values = Object.values({ ...(provider === undefined ? {} : { provider }), ...rest });
   return values.length === 0 ? 'all calls' : String(values[0] ?? 'unknown');
 }
@@ -100,11 +100,9 @@ const FIELDS: readonly (readonly [keyof UsageKey, string])[] = [
   ['environment', 'env'],
 ];
 
-/** The filter that finds the traces behind a group; null where it has no value. */
-export function filterOf(key: UsageKey): string | null {
-  for (const [name, field] of FIELDS) {
+/** The terms that find the traces behind a group; empty where it has no value, which no term finds. */
+export const termsOf = (key: UsageKey): readonly string[] =>
+  FIELDS.flatMap(([name, field]) => {
     const value = key[name];
-    if (typeof value === 'string') return termOf(field, value);
-  }
-  return null;
-}
+    return typeof value === 'string' && key.model !== null ? [termOf(field, value)] : [];
+  });

@@ -18,7 +18,7 @@ import { withTerm } from '../../text/filter-text.ts';
 import { csvCell, fileName } from '../../text/visible.ts';
 import { download } from '../trace/header.tsx';
 import { type Asked, useAsked } from '../../state/asked.ts';
-import { GROUPS, MEASURES, type Measure, filterOf, intervalOf, msOfInterval, nameOf } from './measures.ts';
+import { COST, GROUPS, MEASURES, type Measure, intervalOf, msOfInterval, nameOf, termsOf } from './measures.ts';
 
 /** Further groups are one series of the chart. */
 const CHARTED = 7;
@@ -46,9 +46,8 @@ const measureOf = (id: string | null) => MEASURES.find((each) => each.id === id)
 
 export function UsagePage({ project }: { project: string }): JSX.Element {
   const asked = useAsked(project);
-  const [fallback] = MEASURES;
   const group = GROUPS.find(([id]) => id === parameter('group'))?.[0] ?? 'model';
-  const measure = measureOf(parameter('measure')) ?? fallback;
+  const measure = measureOf(parameter('measure')) ?? COST;
   const { fromMs, toMs } = rangeOf(parameter('from'), parameter('to'), Date.now());
   const interval = intervalOf(toMs - fromMs);
   // Another range is read without its archived days, which take seconds.
@@ -69,7 +68,6 @@ export function UsagePage({ project }: { project: string }): JSX.Element {
       />
     );
   };
-  if (measure === undefined) return <p />;
   return (
     <div class="usage-page">
       <h1 class="quiet">Usage</h1>
@@ -97,6 +95,7 @@ export function UsagePage({ project }: { project: string }): JSX.Element {
               <UsageTable usage={data} measure={measure} />
               <p class="muted">
                 As of {dateTime(Date.parse(data.as_of), false)}; {plural(data.calls_examined, 'call')} looked at.
+                {interval === '24h' ? ' A bar is a day in UTC.' : ''}
               </p>
               {rest(data)}
             </>
@@ -134,7 +133,7 @@ function Totals({ usage }: { usage: Usage }): JSX.Element {
           <dt>no price</dt>
           <dd>{exactly(total.unpriced_count)}</dd>
           <dd>
-            <Link href={tracesHref('unpriced')}>show</Link>
+            <Link href={tracesHref(['unpriced'])}>show</Link>
           </dd>
         </div>
       ) : null}
@@ -143,7 +142,8 @@ function Totals({ usage }: { usage: Usage }): JSX.Element {
 }
 
 /** The traces behind a figure, which also meet the filter of the page. */
-const tracesHref = (term: string): string => pageHref('traces', null, { q: withTerm(parameter('q') ?? '', term) });
+const tracesHref = (terms: readonly string[]): string =>
+  pageHref('traces', null, { q: terms.reduce(withTerm, parameter('q') ?? '') });
 
 /** The change against the same length of time before. */
 function changeOf(now: number | null, before: number | null): string {
@@ -231,16 +231,15 @@ function UsageRow({
 }): JSX.Element {
   const { key, total: own, before } = series;
   const value = measure.value(own);
-  const filter = filterOf(key);
+  const terms = termsOf(key);
   const share = measure.isSum && value !== null && total !== null && total > 0 ? value / total : null;
-  const number = (text: string): JSX.Element => <td class="number">{text}</td>;
   return (
     <tr>
       <th scope="row">
-        {filter === null ? (
+        {terms.length === 0 ? (
           <Name text={nameOf(key)} />
         ) : (
-          <Link href={tracesHref(filter)}>
+          <Link href={tracesHref(terms)}>
             <Name text={nameOf(key)} />
           </Link>
         )}
@@ -262,7 +261,7 @@ function UsageRow({
           )}
         </td>
       ) : null}
-      {number(before === null ? 'new' : changeOf(value, measure.value(before)))}
+      <td class="number">{before === null ? 'new' : changeOf(value, measure.value(before))}</td>
       {besides(measure).map(([id]) => (
         <UsageCell key={id} id={id} figures={own} />
       ))}
