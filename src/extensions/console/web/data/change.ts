@@ -1,6 +1,6 @@
 /** Changes that a page asks the server for, and why the last one failed. */
 import { useState } from 'preact/hooks';
-import { asApiError } from './resource.ts';
+import { reasonOf } from './resource.ts';
 
 interface Changes {
   /** Null: the last change did not fail. */
@@ -17,7 +17,7 @@ export function useChanges(after?: () => void): Changes {
     try {
       await act();
     } catch (failure) {
-      setProblem(asApiError(failure).message);
+      setProblem(reasonOf(failure));
     }
     after?.();
   };

@@ -24,13 +24,16 @@ export interface Resource<T> {
 }
 
 interface State<T> {
+  /** The question that `data` answers. */
   readonly key: string | null;
+  /** The question that `error` is of. */
+  readonly asked: string | null;
   readonly data: T | null;
   readonly error: ApiError | null;
   readonly loading: boolean;
 }
 
-const NOTHING = { key: null, data: null, error: null, loading: false };
+const NOTHING = { key: null, asked: null, data: null, error: null, loading: false };
 
 /** Loads when the key changes; a null key loads nothing. */
 export function useResource<T>(key: string | null, load: (signal: AbortSignal) => Promise<T>): Resource<T> {
@@ -46,16 +49,17 @@ export function useResource<T>(key: string | null, load: (signal: AbortSignal) =
     const controller = new AbortController();
     running.current = controller;
     let stopWaiting = (): void => undefined;
-    setState((before) => ({ ...before, loading: true }));
+    // The failure of another question is none of this one.
+    setState((before) => ({ ...before, asked: key, error: before.asked === key ? before.error : null, loading: true }));
     loader.current(controller.signal).then(
       (data) => {
         failures.current = 0;
-        if (!controller.signal.aborted) setState({ key, data, error: null, loading: false });
+        if (!controller.signal.aborted) setState({ key, asked: key, data, error: null, loading: false });
       },
       (failure: unknown) => {
         if (controller.signal.aborted) return;
         const error = asApiError(failure);
-        setState((before) => ({ ...before, key, error, loading: false }));
+        setState((before) => ({ ...before, error, loading: false }));
         if (isTemporary(error)) {
           stopWaiting = retryAfter(failures.current++, () => setAttempt((n) => n + 1));
         }
@@ -76,8 +80,7 @@ export function useResource<T>(key: string | null, load: (signal: AbortSignal) =
   }, []);
   const waiting = useLater(state.loading && state.data === null, PLACEHOLDER_AFTER_MS);
   const slow = useLater(state.loading, SLOW_AFTER_MS);
-  const { data, error, loading } = state;
-  return { data, error, loading, waiting, slow, stale: data !== null && state.key !== key, reload, renew, stop };
+  return { ...state, waiting, slow, stale: state.data !== null && state.key !== key, reload, renew, stop };
 }
 
 /** Calls `retry` after each temporary failure, for data that `useResource` does not load. */
@@ -117,6 +120,12 @@ export function asApiError(failure: unknown): ApiError {
   if (failure instanceof ApiError) return failure;
   const message = failure instanceof Error ? failure.message : String(failure);
   return new ApiError(0, '', { code: 'page_failed', message });
+}
+
+/** Why a change failed, and what helps. */
+export function reasonOf(failure: unknown): string {
+  const { message, hint } = asApiError(failure);
+  return `${message} ${hint ?? ''}`;
 }
 
 /** The answer to a request. With a null path nothing is loaded. */

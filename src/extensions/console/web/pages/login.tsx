@@ -2,51 +2,43 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { send } from '../data/api.ts';
-import { asApiError } from '../data/resource.ts';
+import { useChanges } from '../data/change.ts';
 import { Button, Lines } from '../parts/basics.tsx';
+import { Problem } from '../parts/states.tsx';
 import { open, place } from '../state/location.ts';
 import { loadMe } from '../state/session.ts';
 
-type Progress = { readonly state: 'idle' | 'busy' } | { readonly state: 'failed'; readonly message: string };
-
 export function LoginPage(): JSX.Element {
-  const [progress, setProgress] = useState<Progress>({ state: 'idle' });
+  const [isBusy, setBusy] = useState(false);
   const [pasted, setPasted] = useState('');
-  const logIn = async (token: string): Promise<void> => {
-    setProgress({ state: 'busy' });
-    try {
+  const { problem, change } = useChanges(() => setBusy(false));
+  const logIn = (token: string): void => {
+    setBusy(true);
+    void change(async () => {
+      if (token === '') throw new Error('This is no link of `sluice console`.');
       await send('POST', '/session', { link: token });
-      const { path } = place.value;
-      if (path === '/login') open('/', true);
+      if (place.value.path === '/login') open('/', true);
       await loadMe();
-    } catch (failure) {
-      setProgress({ state: 'failed', message: asApiError(failure).message });
-    }
+    });
   };
   useEffect(() => {
     const { path, hash } = place.value;
     if (path !== '/login' || hash === '') return;
     open('/login', true);
-    void logIn(hash);
+    logIn(hash);
   }, [place.value.hash]);
   const submit = (event: Event): void => {
     event.preventDefault();
-    const token = tokenOf(pasted);
-    if (token === '') setProgress({ state: 'failed', message: 'This is no link of `sluice console`.' });
-    else void logIn(token);
+    logIn(tokenOf(pasted));
   };
   return (
     <main class="login">
       <h1>Sluice</h1>
-      {progress.state === 'busy' ? (
+      {isBusy ? (
         <p role="status">Logging in …</p>
       ) : (
         <form onSubmit={submit}>
-          {progress.state === 'failed' ? (
-            <p class="failure" role="alert">
-              <strong>The login failed.</strong> {progress.message}
-            </p>
-          ) : null}
+          <Problem text={problem} />
           <p>Run this on the machine of the daemon and open the link that it prints:</p>
           <Lines text="sluice console" label="command" />
           <label>

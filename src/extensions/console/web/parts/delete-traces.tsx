@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { DeletedTraceShape } from '../../api/management-shapes.ts';
 import { projectPath, send } from '../data/api.ts';
-import { asApiError } from '../data/resource.ts';
+import { reasonOf } from '../data/resource.ts';
 import { plural } from '../text/figures.ts';
 import { Button, Name } from './basics.tsx';
 import { Dialog } from './dialog.tsx';
@@ -52,7 +52,7 @@ export function DeleteTraces({ project, traces, onClose }: DeleteProps): JSX.Ele
         setProgress(done);
       }
     } catch (failure) {
-      done = { ...done, problem: asApiError(failure).message };
+      done = { ...done, problem: reasonOf(failure) };
     }
     setProgress({ ...done, state: 'ended' });
   };

@@ -15,36 +15,11 @@ import { Button } from './basics.tsx';
 /** The refusal of the filter by the list of the page. */
 export const filterError = signal<ApiError | null>(null);
 
-const FIELDS = [
-  'model:',
-  'error',
-  'error:',
-  'cost:>',
-  'duration:>',
-  'user:',
-  'service:',
-  'name:',
-  'category:',
-  'tool:',
-  'agent:',
-  'conversation:',
-  'provider:',
-  'status:',
-  'tokens:>',
-  'ttft:>',
-  'latency:>',
-  'attr.',
-  'resource.',
-  'trace.cost:>',
-  'trace.duration:>',
-  'trace.tokens:>',
-  'trace.spans:>',
-  'trace.errors:>',
-  'trace:',
-  'span:',
-  'env:',
-  'unpriced',
-];
+const FIELDS = (
+  'model: error error: cost:> duration:> user: service: name: category: tool: agent: conversation: ' +
+  'provider: status: tokens:> ttft:> latency:> attr. resource. trace.cost:> trace.duration:> ' +
+  'trace.tokens:> trace.spans:> trace.errors:> root trace: span: env: unpriced'
+).split(' ');
 /** Fields whose values the facets know. */
 const COUNTED = new Set(
   'service model provider tool agent user conversation category operation error env name kind status dialect'.split(
@@ -95,7 +70,11 @@ export function FilterBox(): JSX.Element {
   const input = useRef<HTMLInputElement>(null);
   const list = useId();
   useEffect(() => setText(applied), [place.value]);
-  const apply = (): void => setQuery({ q: text.trim() });
+  // What was not applied is not in the address.
+  const clear = (): void => {
+    setText('');
+    setQuery({ q: null });
+  };
   const last = termsOf(text).at(-1) ?? '';
   const term = text.endsWith(last) ? last : '';
   const found = useCompletions(term, focused);
@@ -107,7 +86,7 @@ export function FilterBox(): JSX.Element {
   const onKeyDown = (event: KeyboardEvent): void => {
     const chosen = found[at];
     if (event.key === 'Escape') input.current?.blur();
-    else if (event.key === 'Enter' && chosen === undefined) apply();
+    else if (event.key === 'Enter' && chosen === undefined) setQuery({ q: text.trim() });
     else if ((event.key === 'Enter' || event.key === 'Tab') && chosen !== undefined) complete(chosen);
     else if (event.key === 'ArrowDown' && found.length > 0) setAt((at + 1) % found.length);
     else if (event.key === 'ArrowUp' && found.length > 0) setAt(((at + found.length) % (found.length + 1)) - 1);
@@ -140,11 +119,7 @@ export function FilterBox(): JSX.Element {
         onFocus={() => setFocused(true)}
         onBlur={() => setFocused(false)}
       />
-      {text === '' ? (
-        <kbd>/</kbd>
-      ) : (
-        <Button kind="quiet" icon="close" label="Clear the filter" onClick={() => setQuery({ q: null })} />
-      )}
+      {text === '' ? <kbd>/</kbd> : <Button kind="quiet" icon="close" label="Clear the filter" onClick={clear} />}
       <div role="listbox" id={list} class="completions" aria-label="Completions" hidden={found.length === 0}>
         {found.map((each, index) => (
           <div
@@ -173,9 +148,8 @@ function FilterProblem({ error, text }: { error: ApiError; text: string }): JSX.
     <div class="filter-problem" role="alert">
       {at === null ? null : (
         <pre aria-hidden="true">
-          {text}
-          {'\n'}
-          {' '.repeat(Math.min(at, text.length))}^
+          {text.slice(0, at)}
+          <mark>{text.slice(at)}</mark>
         </pre>
       )}
       {error.message}

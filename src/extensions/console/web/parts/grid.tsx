@@ -3,7 +3,7 @@
  * so the arrow keys also reach rows that do not exist yet.
  */
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { type Shortcuts, useKeys } from '../state/keys.ts';
 import { useRows } from './virtual.ts';
 
@@ -47,6 +47,10 @@ export function Grid<Row>(props: GridProps<Row>): JSX.Element {
   const current = props.rows[active];
   const scroller = useRef<HTMLDivElement>(null);
   const id = useId();
+  // Where the reader left the page that they return to.
+  useLayoutEffect(() => {
+    if (scroller.current !== null) scroller.current.scrollTop = Number(history.state);
+  }, []);
   const rows = useRows(scroller, count, height, HEADER_PX);
   const move = (to: number): void => {
     if (count === 0) return;

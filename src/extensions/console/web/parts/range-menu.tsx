@@ -41,9 +41,10 @@ function Exact({ from, to, close }: { from: string | null; to: string | null; cl
   const apply = (event: Event): void => {
     event.preventDefault();
     const [first, last] = [msOfInput(start), msOfInput(end)];
-    if (Number.isNaN(first) || Number.isNaN(last) || first >= last) return;
+    // Not for two equal times, or one that is no time.
+    if (!(first - last)) return;
     close();
-    setQuery({ from: String(first), to: String(last) });
+    setQuery({ from: String(Math.min(first, last)), to: String(Math.max(first, last)) });
   };
   return (
     <form class="exact" onSubmit={apply}>

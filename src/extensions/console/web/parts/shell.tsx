@@ -53,7 +53,7 @@ export function Shell({ children }: { children: ComponentChildren }): JSX.Elemen
     'Ctrl K': () => setPalette(true),
     '/': () => document.querySelector<HTMLInputElement>('[data-search]')?.focus(),
     t: () => document.getElementById('range')?.click(),
-    z: () => (zone.value = zone.value === 'utc' ? 'local' : 'utc'),
+    z: toggleZone,
     y: () => void copyText(location.href),
     Y: () => void copyText(absoluteLink()),
   });
@@ -74,6 +74,10 @@ export function Shell({ children }: { children: ComponentChildren }): JSX.Elemen
       {palette ? <Palette pages={visiblePages()} onClose={() => setPalette(false)} /> : null}
     </div>
   );
+}
+
+function toggleZone(): void {
+  zone.value = zone.value === 'utc' ? 'local' : 'utc';
 }
 
 /** The current address, with the start and end that a relative range like "last 24 h" has now. */
@@ -118,11 +122,7 @@ function TopBar({ showHelp }: { showHelp: () => void }): JSX.Element {
       {isList && RANGED.includes(page) ? <RangeMenu /> : null}
       {isList && LIVE.includes(page) ? <LivePill /> : null}
       <span class="tools">
-        <Button
-          kind="quiet"
-          title="Time zone (z)"
-          onClick={() => (zone.value = zone.value === 'utc' ? 'local' : 'utc')}
-        >
+        <Button kind="quiet" title="Time zone (z)" onClick={toggleZone}>
           {zoneName()}
         </Button>
         <Button kind="quiet" icon={THEME_ICON[theme.value]} label={`Theme: ${theme.value}`} onClick={nextTheme} />

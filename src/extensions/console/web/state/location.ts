@@ -55,7 +55,11 @@ export function startLocation(): void {
 export function open(href: string, replace = false): void {
   if (href === location.pathname + location.search + location.hash) return;
   if (replace) history.replaceState(null, '', href);
-  else history.pushState(null, '', href);
+  else {
+    // For a return to this page.
+    history.replaceState(document.querySelector('.grid')?.scrollTop, '');
+    history.pushState(null, '', href);
+  }
   place.value = read();
 }
 

@@ -39,10 +39,11 @@ export function dateTime(ms: number, withMs = true): string {
   return withMs ? text : text.slice(0, -4);
 }
 
-/** The time alone for a moment of today, else with the date. */
+/** The time alone for a moment of today, else with the date; with the year when it is another one. */
 export function shortTime(ms: number): string {
-  const text = dateTime(ms, false);
-  return text.slice(0, 10) === dateTime(Date.now(), false).slice(0, 10) ? text.slice(11) : text.slice(5, 16);
+  const [text, now] = [dateTime(ms, false), dateTime(Date.now(), false)];
+  if (text.slice(0, 10) === now.slice(0, 10)) return text.slice(11);
+  return text.slice(text.slice(0, 4) === now.slice(0, 4) ? 5 : 0, 16);
 }
 
 /** `UTC+2`: what the chosen zone has at that time, which summer time changes. */

@@ -114,6 +114,7 @@ function Bars({ histogram, measure }: { histogram: Histogram; measure: Measure }
       }}
       onPointerMove={(event) => drag !== null && setDrag({ ...drag, to: at(event) })}
       onPointerUp={select}
+      onPointerCancel={() => setDrag(null)}
     >
       {missing === null || missingShare <= 0 ? null : (
         <rect class="missing" x={0} width={1000 * missingShare} y={0} height={HEIGHT}>
