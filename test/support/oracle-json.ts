@@ -156,14 +156,33 @@ const RANGES: Readonly<Record<string, readonly [bigint, bigint]>> = {
   fixed64: [0n, 2n ** 64n - 1n],
 };
 
+const digitsOf = (text: string): bigint | null => (/^-?[0-9]+$/.test(text) ? BigInt(text) : null);
+
+/** The longest integer that is accepted with a fraction or an exponent. */
+const MAX_WHOLE_DIGITS = 19;
+
+/** ProtoJSON allows `1.0` and `1e2` for integers. */
+function wholeNumberOf(text: string): bigint | null {
+  const [, sign, before, behind = '', exponent = '0'] =
+    /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/.exec(text) ?? [];
+  if (before === undefined || digitsOf(text) !== null) return digitsOf(text);
+  const digits = `${before}${behind}`.replace(/^0+/, '');
+  if (/[1-9]/.test(digits.slice(MAX_WHOLE_DIGITS))) return null;
+  const significant = digits.replace(/0+$/, '');
+  if (significant === '') return 0n;
+  const zeros = Number(exponent) - behind.length + digits.length - significant.length;
+  if (zeros < 0 || zeros > MAX_WHOLE_DIGITS) return null;
+  return BigInt(`${sign}${significant}${'0'.repeat(zeros)}`);
+}
+
 function integer(name: string, type: string, value: Json): number | bigint {
   const rule = name.endsWith('UnixNano') ? 'payload' : 'json';
   const text = value instanceof JsonNumber ? value.text : value;
   if (typeof text !== 'string') return refuse('json', `${name} is not a number`);
-  if (!/^-?[0-9]+$/.test(text)) refuse(rule, `${name} is not an integer`);
+  const number = rule === 'payload' ? digitsOf(text) : wholeNumberOf(text);
+  if (number === null) return refuse(rule, `${name} is not an integer`);
   const range = RANGES[type];
   if (range === undefined) throw new Error(`the oracle does not know the type ${type}`);
-  const number = BigInt(text);
   if (number < range[0] || number > range[1]) refuse(rule, `${name} is out of range`);
   if (rule === 'payload' && text.startsWith('-')) refuse(rule, `${name} has a sign`);
   return type.endsWith('64') ? number : Number(number);

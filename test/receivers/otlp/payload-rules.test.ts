@@ -205,6 +205,51 @@ t.test('64-bit integers are exact', async (t) => {
   t.match(text, '"low":-9223372036854775808');
 });
 
+t.test('integers other than timestamps may be written with a fraction or an exponent, as in ProtoJSON', async (t) => {
+  const daemon = await startDaemon(t);
+  const sent = (value: string): string =>
+    withSpan({
+      droppedAttributesCount: '@',
+      attributes: [
+        { key: 'flat', value: { intValue: '@' } },
+        { key: 'list', value: { arrayValue: { values: [{ intValue: '@' }] } } },
+      ],
+    }).replaceAll('"@"', value);
+  for (const [value, whole] of [
+    ['5.0', '5'],
+    ['"5.00"', '5'],
+    ['1e2', '100'],
+    ['"12.5E+1"', '125'],
+    ['-0.0', '0'],
+    ['3000e-3', '3'],
+    ['4.2949672950e9', '4294967295'],
+    ['0e99999999999', '0'],
+  ] as const) {
+    const answer = await send(daemon.url, { body: sent(value) });
+    // A count has no sign.
+    t.equal(answer.status, value.startsWith('-') ? 400 : 200, value);
+    if (answer.status === 200) t.match(await daemon.file(), `"attributes":{"flat":${whole},"list":[${whole}]}`, value);
+  }
+  const attribute = (value: string): string =>
+    withSpan({ attributes: [{ key: 'k', value: { intValue: '@' } }] }).replace('"@"', value);
+  t.equal((await send(daemon.url, { body: attribute('-9.223372036854775808e18') })).status, 200);
+  t.match(await daemon.file(), '"k":-9223372036854775808');
+  for (const value of [
+    '5.5',
+    '1e-1',
+    '9.223372036854775808e18',
+    '1e19',
+    '1e99999999999',
+    '5.',
+    '"5.0 "',
+    '12345678901234567890.5',
+  ]) {
+    const answer = await send(daemon.url, { body: attribute(value) });
+    t.equal(answer.status, 400, value);
+    t.match(messageOf(answer.body), /JSON/, value);
+  }
+});
+
 t.test('exactly 4 MiB pass, one byte more does not, declared or streamed', async (t) => {
   const daemon = await startDaemon(t);
   const base = withSpan({ attributes: attributes({ pad: '' }) });

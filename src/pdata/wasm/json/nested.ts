@@ -6,7 +6,7 @@
  */
 import { HEADER_BASE, HEADER_SCRATCH, KIND_ARRAY, TEXT_JSON_ESCAPED } from '../../layout';
 import { writeEscaped } from '../encode/json-text';
-import { putBase64, putDouble } from '../encode/numbers';
+import { putBase64, putDouble, putSigned } from '../encode/numbers';
 import { copyBytes, out, roomAt, setOut } from '../encode/output';
 import { allocateScratch } from '../tables';
 import { bytesLength, bytesOffset, decodeBase64, isCanonicalBase64 } from './binary';
@@ -15,6 +15,7 @@ import { appendEntry, removeSuperseded } from './entries';
 import {
   doubleValue,
   integerValue,
+  isDigits,
   isPlain,
   locateDouble,
   numberEnd,
@@ -113,8 +114,8 @@ function printMember(at: usize): usize {
       return printBool(at);
     case schema.INT_VALUE: {
       at = readSigned(at);
-      if (integerValue) to = copyBytes(to, numberOffset, numberEnd - numberOffset);
-      else printByte(0x30); // also written -0
+      if (integerValue && isDigits()) to = copyBytes(to, numberOffset, numberEnd - numberOffset);
+      else printInteger(); // also written -0
       return at;
     }
     case schema.DOUBLE_VALUE:
@@ -136,6 +137,12 @@ function printText(at: usize): usize {
     printByte(0x22);
   } else to = copyBytes(to, at, end + 1 - at);
   return end + 1;
+}
+
+function printInteger(): void {
+  setOut(to);
+  putSigned(<i64>integerValue);
+  to = out;
 }
 
 function printBool(at: usize): usize {

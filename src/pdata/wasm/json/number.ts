@@ -108,6 +108,32 @@ function readDigits(at: usize, end: usize): bool {
   return true;
 }
 
+/** Whether the number just located is written without a fraction and an exponent. */
+export function isDigits(): bool {
+  return (numberForm & HAS_MORE) == 0;
+}
+
+/**
+ * The number just located, whose digits begin at `at`, as `integerValue`. ProtoJSON allows `1.0` and `1e2` too. False
+ * when it is not whole, exceeds 64 bits, or has more than 19 digits in such a form.
+ */
+function readInteger(at: usize): bool {
+  if (isDigits()) return readDigits(at, numberEnd);
+  readParts();
+  let value = significand;
+  let zeros = power + cutCount;
+  for (; value != 0 && zeros < 0; zeros++) {
+    if (value % 10 != 0) return false;
+    value /= 10;
+  }
+  for (; value != 0 && zeros > 0; zeros--) {
+    if (value > u64.MAX_VALUE / 10) return false;
+    value *= 10;
+  }
+  integerValue = value;
+  return !hasCutDigits;
+}
+
 /** Reads a timestamp into `integerValue`: an unsigned integer of nanoseconds up to 2^63-1. */
 export function readTime(at: usize): usize {
   const next = locateNumber(at, FAIL_PAYLOAD);
@@ -118,7 +144,7 @@ export function readTime(at: usize): usize {
 /** Reads an unsigned 64-bit integer into `integerValue`. */
 export function readUnsigned(at: usize): usize {
   const next = locateNumber(at, FAIL_JSON);
-  if (numberForm || !readDigits(numberOffset, numberEnd)) fail(FAIL_JSON, at);
+  if (numberForm & HAS_SIGN || !readInteger(numberOffset)) fail(FAIL_JSON, at);
   return next;
 }
 
@@ -126,7 +152,7 @@ export function readUnsigned(at: usize): usize {
 export function readSigned(at: usize): usize {
   const next = locateNumber(at, FAIL_JSON);
   const negative: u64 = numberForm & HAS_SIGN;
-  if ((numberForm & HAS_MORE) != 0 || !readDigits(numberOffset + <usize>negative, numberEnd)) fail(FAIL_JSON, at);
+  if (!readInteger(numberOffset + <usize>negative)) fail(FAIL_JSON, at);
   if (integerValue > I64_MAX + negative) fail(FAIL_JSON, at);
   if (negative) integerValue = 0 - integerValue;
   return next;
