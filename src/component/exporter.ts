@@ -62,6 +62,13 @@ export interface Exporter extends Component {
   write(group: readonly Rows[], handle: TransactionHandle): Promise<void>;
   /** Whether the exporter can store data now; readiness reports it. */
   healthy?(): boolean;
+  /**
+   * Whether a `write` makes no progress, as on a disk that does not answer. Requests are refused meanwhile, and those
+   * of the write are answered 503 before its end: when they are stored after all, a repetition is a replay.
+   */
+  isStalled?(): boolean;
+  /** Calls back each time `isStalled` becomes true. Returns the function that unsubscribes. */
+  onStalled?(callback: () => void): () => void;
 }
 
 export interface ExporterDefinition<Options> extends Declaration<Options> {

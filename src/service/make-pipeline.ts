@@ -3,6 +3,7 @@
  * commit, also when a reload replaces the pipelines.
  */
 import { LEDGER, type Ledger } from '../component/capabilities/ledger.ts';
+import type { Exporter } from '../component/exporter.ts';
 import type { Logger } from '../component/logger.ts';
 import type { Meter } from '../component/meter.ts';
 import { AdmissionControl, type SizeClass } from './admission.ts';
@@ -52,7 +53,7 @@ export function makePipelines(logger: Logger, meter: Meter, now: () => number, t
       admit: (request) => pipeline.admit(request),
       idle: () => pipeline.idle(),
       start: async () => {
-        release = shared.use();
+        release = shared.use(parts.exporters.map(({ component }) => component));
       },
       stop: async () => {
         pipeline.close();
@@ -110,10 +111,14 @@ class SharedCommit {
     this.#closed = closed;
   }
 
-  /** Returns a function that ends the use and resolves when no request waits. The last user closes the group commit. */
-  use(): () => Promise<void> {
+  /**
+   * `exporters`: those of the user. Returns a function that ends the use and resolves when no request waits. The last
+   * user closes the group commit.
+   */
+  use(exporters: readonly Exporter[]): () => Promise<void> {
     const user = {};
     this.#users.add(user);
+    const unsubscribe = exporters.map((exporter) => exporter.onStalled?.(() => this.commit.exporterStalled(exporter)));
     return async () => {
       this.#users.delete(user);
       if (this.#users.size === 0) {
@@ -121,6 +126,7 @@ class SharedCommit {
         this.#closed();
       }
       await this.commit.drain();
+      for (const each of unsubscribe) each?.();
     };
   }
 }

@@ -32,6 +32,8 @@ export class FaultyFiles implements FileSystem {
   readonly readdir = nodeFiles.readdir;
   readonly stat = nodeFiles.stat;
   fault: Fault = () => null;
+  /** Awaited before each write and sync: a disk that does not answer. */
+  hold: () => Promise<void> = async () => undefined;
 
   readonly open = (async (path: string, flags: string | number, mode?: number) => {
     if (flags !== 'r') this.#check('open');
@@ -68,6 +70,7 @@ export class FaultyFiles implements FileSystem {
     let synced = size;
     return replacing(handle, {
       writev: async (buffers: Buffer[]) => {
+        await this.hold();
         const code = this.fault('write');
         if (code === null) return handle.writev(buffers);
         // A part is already in the file when the system reports that there is no space.
@@ -78,6 +81,7 @@ export class FaultyFiles implements FileSystem {
         return { bytesWritten: part.length, buffers };
       },
       write: async (bytes: Buffer, offset: number, length: number, position: number) => {
+        await this.hold();
         const code = this.fault('write');
         if (code === null) return handle.write(bytes, offset, length, position);
         if (code === 'EINVAL') throw failure(code, 'write');
@@ -87,6 +91,7 @@ export class FaultyFiles implements FileSystem {
         return { bytesWritten: part, buffer: bytes };
       },
       datasync: async () => {
+        await this.hold();
         const code = this.fault('sync');
         const { size: now } = await handle.stat();
         if (code === null) {

@@ -1,4 +1,5 @@
 /** An NDJSON file in a folder of its own, on a file system that fails on demand. */
+import type { Logger } from '../../src/component/logger.ts';
 import { QUIET } from './quiet-logger.ts';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,7 +20,13 @@ export interface NdjsonScene {
 }
 
 export async function makeNdjsonScene(
-  options: { readonly rotation?: Partial<Rotation>; readonly partBytes?: number; readonly directBytes?: number } = {},
+  options: {
+    readonly rotation?: Partial<Rotation>;
+    readonly partBytes?: number;
+    readonly directBytes?: number;
+    readonly stallMs?: number;
+    readonly logger?: Logger;
+  } = {},
 ): Promise<NdjsonScene> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-ndjson-'));
   const path = join(folder, NAME);
@@ -27,11 +34,11 @@ export async function makeNdjsonScene(
   const opened: NdjsonFile[] = [];
   let now = Date.UTC(2026, 0, 1);
   const rotation = { max_size: 0, max_age: 0, max_files: 0, ...options.rotation };
-  const { rotation: _, ...sizes } = options;
+  const { rotation: _, logger = QUIET, ...sizes } = options;
   return {
     ...{ folder, path, files },
     open: async () => {
-      const file = new NdjsonFile({ ...sizes, path, rotation, logger: QUIET, now: () => (now += 1), files });
+      const file = new NdjsonFile({ ...sizes, path, rotation, logger, now: () => (now += 1), files });
       await file.open();
       opened.push(file);
       return file;

@@ -59,6 +59,14 @@ class FileExporter implements Exporter {
     return this.#file.healthy;
   }
 
+  isStalled(): boolean {
+    return this.#file.isStalled;
+  }
+
+  onStalled(callback: () => void): () => void {
+    return this.#file.onStalled(callback);
+  }
+
   encode(batch: Batch): Steps<Rows> {
     return encodeInSteps(batch, 'ndjson', this.#pool);
   }

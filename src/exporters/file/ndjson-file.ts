@@ -11,6 +11,9 @@
  * Another program can remove, rename or replace the file at any time. Each append compares the path with the open file
  * after the sync and before it resolves. Lines in a removed file are written again to a new file.
  *
+ * While a disk does not answer, the file is stalled: nothing can end the append. It is not given up, so what it has
+ * written is known when it ends.
+ *
  * A large append is written in parts, so that appends of other requests do not wait for all of it. Large appends run
  * one after the other, and the file is not rotated meanwhile. When a part fails, the earlier ones are removed.
  */
@@ -21,6 +24,7 @@ import { endsWithLines } from './file-end.ts';
 import { type FileIdentity, FileOpening } from './file-opening.ts';
 import { bytesOf, LargeAppend, partsOf, type Range } from './large-append.ts';
 import { type FileSystem, NODE_FILES, RotatedFiles } from './rotated-files.ts';
+import { Stall } from './stall.ts';
 import { Withdrawal } from './withdrawal.ts';
 import { writeAll } from './write-all.ts';
 
@@ -41,6 +45,7 @@ export interface NdjsonFileParts {
   readonly files?: FileSystem;
   readonly partBytes?: number;
   readonly directBytes?: number;
+  readonly stallMs?: number;
   /** Ensures, before the file is touched, that no other process writes to it. Returns the function that releases it. */
   readonly claim?: () => Promise<() => Promise<void>>;
 }
@@ -52,6 +57,8 @@ const PART_BYTES = 8388608;
  * broken.
  */
 const UNREADY_MS = 2000;
+/** An append, or a part of a large one, that takes longer stalls. SDKs wait 10 s for their answer. */
+const STALL_MS = 5000;
 
 export class NdjsonFile {
   readonly #path: string;
@@ -64,6 +71,7 @@ export class NdjsonFile {
   readonly #withdrawal: Withdrawal;
   readonly #partBytes: number;
   readonly #directBytes: number | undefined;
+  readonly #stall: Stall;
   readonly #claim: NonNullable<NdjsonFileParts['claim']>;
   #release: () => Promise<void> = nothing;
   #state: 'closed' | 'ready' | 'broken' | 'distrusted' = 'closed';
@@ -90,6 +98,7 @@ export class NdjsonFile {
     this.#claim = parts.claim ?? (async () => nothing);
     this.#partBytes = parts.partBytes ?? PART_BYTES;
     this.#directBytes = parts.directBytes;
+    this.#stall = new Stall(path, logger, parts.stallMs ?? STALL_MS);
     this.#path = path;
     this.#rotation = rotation;
     this.#logger = logger;
@@ -101,7 +110,16 @@ export class NdjsonFile {
   }
 
   get healthy(): boolean {
-    return this.#state === 'ready' && this.#unreadyTimer === null;
+    return this.#state === 'ready' && this.#unreadyTimer === null && !this.isStalled;
+  }
+
+  get isStalled(): boolean {
+    return this.#stall.active;
+  }
+
+  /** Calls back each time `isStalled` becomes true. Returns the function that unsubscribes. */
+  onStalled(callback: () => void): () => void {
+    return this.#stall.on(callback);
   }
 
   get length(): number {
@@ -147,7 +165,7 @@ export class NdjsonFile {
   }
 
   #inTurn(work: () => Promise<void>): Promise<void> {
-    const result = this.#last.then(work);
+    const result = this.#last.then(() => this.#stall.watch(work));
     this.#last = result.catch(() => undefined);
     return result;
   }

@@ -9,12 +9,16 @@
  * ones are settled, a group of small ones takes longer, and the next one does not wait for it. All requests of a group
  * have one kind, so that requests that are likely to be refused do not delay those of other projects.
  *
+ * While a write of an exporter makes no progress, requests are answered 503 before the end of their group. The group is
+ * not given up: when it is stored after all, a repetition of the request is a replay.
+ *
  * States: idle → (a request arrives) → settling one group or more → (outcomes) → idle when no request waits, otherwise
  * settling again. `drain` waits for idle. After `close`, new requests are refused with `shutting_down`.
  */
 import { maskedError } from '../../component/masked-text.ts';
 import type { Counter, Histogram, Meter } from '../../component/meter.ts';
 import type { Claim, Decision, Kind, Ledger, Outcome } from '../../component/capabilities/ledger.ts';
+import type { Exporter } from '../../component/exporter.ts';
 import type { Logger } from '../../component/logger.ts';
 import type { Acceptance } from '../../component/receiver.ts';
 import { Rejection } from '../../errors.ts';
@@ -66,6 +70,7 @@ const NO_OUTCOME: Outcome = {
   rejection: new Rejection('ingestion_failed', { cause: 'no outcome' }),
 };
 const UNAVAILABLE = 'the database is unavailable';
+const STALLED = 'a write of an exporter makes no progress';
 const isFailure = (decision: Decision = NO_OUTCOME): boolean =>
   decision.kind === 'refused' && decision.rejection.code === 'ingestion_failed';
 const ANY: Choice = { kindOf: () => 'plain', allows: () => true };
@@ -87,6 +92,10 @@ export class GroupCommit {
   #runningHeavy = 0;
   #lastSmallMs = Number.NEGATIVE_INFINITY;
   readonly #writes = new ExporterWrites();
+  readonly #unanswered = new Set<Waiting>();
+  /** The rows of requests that were answered before the end of their group. */
+  readonly #answeredEarly = new WeakSet<readonly EncodedRows[]>();
+  readonly #stalled = new Set<Exporter>();
   readonly #waits: CommitWaits;
   readonly #unsubscribe: () => void;
   #closed = false;
@@ -118,11 +127,12 @@ export class GroupCommit {
   }
 
   /**
-   * Throws `ingestion_failed` while the database is known to be unavailable, and `overloaded` when a request of the
-   * project would wait too long for its commit.
+   * Throws `ingestion_failed` while nothing can be stored, and `overloaded` when a request of the project would wait
+   * too long for its commit.
    */
   admit(project: string): void {
-    if (this.#isUnavailable) throw new Rejection('ingestion_failed', { cause: UNAVAILABLE });
+    const cause = this.#obstacle;
+    if (cause !== null) throw new Rejection('ingestion_failed', { cause });
     this.#waits.admit(project);
   }
 
@@ -131,7 +141,10 @@ export class GroupCommit {
     this.#waits.admitBody(project, bytes);
   }
 
-  /** Resolves when the request's rows are durable. Rejects with a `Rejection`. Releases the rows in both cases. */
+  /**
+   * Resolves when the request's rows are durable. Rejects with a `Rejection`. The rows are released then, or when no
+   * write uses them any more.
+   */
   async settle(claim: Claim, encoded: readonly EncodedRows[], trace: RequestTrace | null = null): Promise<Acceptance> {
     try {
       const outcome = await this.#enqueue(claim, encoded, trace).catch(refused);
@@ -139,8 +152,21 @@ export class GroupCommit {
       if (outcome.kind === 'refused') throw outcome.rejection;
       return { replayed: outcome.kind === 'replayed', quota: outcome.quota };
     } finally {
-      releaseRows(encoded);
+      if (!this.#answeredEarly.has(encoded)) releaseRows(encoded);
     }
+  }
+
+  /**
+   * The exporter has a write that makes no progress. Other groups wait for it, so all requests are answered 503 until
+   * it has ended.
+   */
+  exporterStalled(exporter: Exporter): void {
+    this.#stalled.add(exporter);
+    for (const waiting of this.#unanswered) {
+      this.#answeredEarly.add(waiting.encoded);
+      waiting.settle(refusal('ingestion_failed', STALLED));
+    }
+    this.#unanswered.clear();
   }
 
   close(): void {
@@ -156,7 +182,8 @@ export class GroupCommit {
   /** Rejects when the request would wait too long. */
   #enqueue(claim: Claim, encoded: readonly EncodedRows[], trace: RequestTrace | null): Promise<Outcome> {
     if (this.#closed) return Promise.resolve(refusal('shutting_down'));
-    if (this.#isUnavailable) return Promise.resolve(refusal('ingestion_failed', UNAVAILABLE));
+    const cause = this.#obstacle;
+    if (cause !== null) return Promise.resolve(refusal('ingestion_failed', cause));
     const bytes = encoded.reduce((sum, { rows }) => sum + rows.bytes, 0);
     const isPlaced = encoded.length > 0 && encoded.every(({ exporter }) => exporter.stage !== undefined);
     const heavy = this.#canBeHeavy && isHeavy({ claim, bytes });
@@ -164,6 +191,7 @@ export class GroupCommit {
     return new Promise((settle) => {
       this.#waits.add({ claim, bytes, isPlaced });
       const waiting = { claim, encoded, bytes, isPlaced, trace, settle };
+      this.#unanswered.add(waiting);
       const sizeClass = this.#classOf(waiting);
       if (sizeClass === this.#small) this.#lastSmallMs = this.#now();
       (heavy ? this.#waitingHeavy : sizeClass.waiting).push(waiting);
@@ -171,8 +199,21 @@ export class GroupCommit {
     });
   }
 
-  get #isUnavailable(): boolean {
-    return this.#ledger.isUnavailable?.() === true;
+  /** Why no request can be stored at present; null when it can. */
+  get #obstacle(): string | null {
+    if (this.#ledger.isUnavailable?.() === true) return UNAVAILABLE;
+    for (const exporter of this.#stalled) {
+      if (exporter.isStalled?.() === true) return STALLED;
+      this.#stalled.delete(exporter);
+    }
+    return null;
+  }
+
+  /** No write uses the rows of the request any more. */
+  #end(waiting: Waiting, outcome: Outcome): void {
+    this.#unanswered.delete(waiting);
+    if (this.#answeredEarly.has(waiting.encoded)) releaseRows(waiting.encoded);
+    else waiting.settle(outcome);
   }
 
   /** Refuses the requests of no group. They would wait for the end of the groups that the database does not answer. */
@@ -181,7 +222,7 @@ export class GroupCommit {
     const dependents = [...this.#blocking].flatMap((blocking) => blocking.dependents.splice(0));
     for (const one of [...queues, ...dependents.map(({ waiting }) => waiting)]) {
       this.#waits.cancel(one);
-      one.settle(refusal('ingestion_failed', UNAVAILABLE));
+      this.#end(one, refusal('ingestion_failed', UNAVAILABLE));
     }
   }
 
@@ -332,8 +373,8 @@ export class GroupCommit {
         deferred.push(waiting);
         continue;
       }
-      waiting.trace?.committed(started, group.length);
-      waiting.settle(decision);
+      if (this.#unanswered.has(waiting)) waiting.trace?.committed(started, group.length);
+      this.#end(waiting, decision);
     }
     for (const waiting of deferred.reverse()) this.#classOf(waiting).waiting.putBack(waiting);
     return decisions;
