@@ -69,7 +69,9 @@ export class FileOpening {
       if (length < size) {
         await handle.truncate(length);
         await handle.datasync();
-        logger.warn({ path, bytes: size - length }, 'cut off lines of requests that were not acknowledged');
+        // The failure of an append of this process is logged already.
+        const level = end === null ? 'warn' : 'debug';
+        logger[level]({ path, bytes: size - length }, 'cut off lines of requests that were not acknowledged');
       }
       await this.syncFolder();
       return { handle, length, createdMs: size === 0 || birthtimeMs === 0 ? now() : birthtimeMs, identity: stats };

@@ -23,6 +23,7 @@ import { DirectWrites } from './direct-writes.ts';
 import { endsWithLines } from './file-end.ts';
 import { type FileIdentity, FileOpening } from './file-opening.ts';
 import { bytesOf, LargeAppend, partsOf, type Range } from './large-append.ts';
+import { remedyFor } from './remedy.ts';
 import { type FileSystem, NODE_FILES, RotatedFiles } from './rotated-files.ts';
 import { Stall } from './stall.ts';
 import { Withdrawal } from './withdrawal.ts';
@@ -81,6 +82,8 @@ export class NdjsonFile {
   #length = 0;
   #identity: FileIdentity | null = null;
   #createdMs = 0;
+  /** Since when no append has succeeded, by the monotonic clock; null unless the last one failed. */
+  #failingSinceMs: number | null = null;
   /** Active from a failure until the sink is ready again. */
   #unreadyTimer: NodeJS.Timeout | null = null;
   /** Appends and repairs run one after the other. */
@@ -192,6 +195,7 @@ export class NdjsonFile {
       this.#length += bytes;
       if (!this.#isUnchanged) await this.#moveOn(chunks, bytes, large);
       else if (large !== null) large.ranges = [...large.ranges, { from: this.#length - bytes, to: this.#length }];
+      if (this.#failingSinceMs !== null) this.#endOutage(this.#failingSinceMs);
     } catch (error) {
       if (large !== null) this.#failLarge(error);
       if (this.#state !== 'closed') await this.#afterFailure(error);
@@ -281,9 +285,21 @@ export class NdjsonFile {
     if (!this.#isUnchanged) throw new Error('another program changes the file again and again');
   }
 
-  /** Cuts off the rest of a failed append at once if possible. */
+  #endOutage(sinceMs: number): void {
+    this.#failingSinceMs = null;
+    const seconds = Math.round((performance.now() - sinceMs) / 1000);
+    this.#logger.info({ path: this.#path, seconds }, 'the file is written again');
+  }
+
+  /** Cuts off the rest of a failed append at once if possible. Only the first failure of an outage is logged. */
   async #afterFailure(error: unknown): Promise<void> {
-    if (this.#unreadyTimer === null) this.#logger.error({ error, path: this.#path }, 'the file could not be written');
+    if (this.#failingSinceMs === null) {
+      this.#failingSinceMs = performance.now();
+      this.#logger.error(
+        { error, path: this.#path, fix: remedyFor(error) },
+        'the file could not be written: requests are answered 503 until it can be',
+      );
+    }
     await this.#recover().catch(() => undefined);
     this.#watch();
   }
@@ -315,8 +331,8 @@ export class NdjsonFile {
     await this.#openUpTo(isOurs ? this.#length : null);
     await this.#removeFailedParts();
     if (setAside && isOurs && this.#length > 0) {
-      this.#logger.warn({ path: this.#path }, 'a sync failed: the file is renamed and a new one is begun');
       await this.#setAside();
+      this.#logger.warn({ path: this.#path }, 'a sync failed: the file was renamed and a new one is begun');
     }
     this.#state = 'ready';
   }

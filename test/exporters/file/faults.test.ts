@@ -8,6 +8,7 @@ import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
 import { type FaultyFiles, faultsInOrder, type Operation } from '../../support/faulty-files.ts';
 import { makeNdjsonScene } from '../../support/ndjson-scene.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
+import { QUIET } from '../../support/quiet-logger.ts';
 
 const NAME = 'out.ndjson';
 
@@ -88,6 +89,34 @@ t.test('a broken file is repaired without any request, and is ready afterwards',
   here.files.fault = () => null;
   t.ok(await waitFor(async () => (file.healthy ? true : undefined), { timeoutMs: PATIENCE_MS }));
   t.strictSame(await here.lines(), []);
+});
+
+t.test('an outage is logged once with what can be done about it, and its end once', async (t) => {
+  const log: (readonly [fields: object, message: string])[] = [];
+  const note = (fields: object, message: string): void => void log.push([fields, message]);
+  const here = await makeNdjsonScene({ logger: { ...QUIET, info: note, warn: note, error: note } });
+  t.teardown(here.close);
+  const file = await here.open();
+  await file.append(linesOf('{"signal":"before"}'));
+  for (const [operation, code] of [
+    ['write', 'ENOSPC'],
+    ['sync', 'EIO'],
+  ] as const) {
+    log.length = 0;
+    // The file cannot be renamed at first.
+    here.files.fault = (asked) => (asked === operation ? code : asked === 'rename' ? 'EACCES' : null);
+    for (let request = 0; request < 3; request++) await t.rejects(file.append(linesOf('lost')));
+    t.match(log, [[{ error: { code }, fix: /disk/u }, /could not be written/u]]);
+    t.equal(log.length, 1, code);
+    here.files.fault = () => null;
+    await file.append(linesOf('{"signal":"after"}'));
+    const renamed = operation === 'sync' ? [/the file was renamed/u] : [];
+    t.match(
+      log.slice(1).map(([, message]) => message),
+      [...renamed, /is written again/u],
+    );
+    t.equal(log.length, 2 + renamed.length);
+  }
 });
 
 for (const operation of ['rename', 'open', 'sync folder'] as const) {
