@@ -140,6 +140,10 @@ export class SignalPipeline implements Pipeline {
     if (this.#closed) throw new Rejection('shutting_down');
     trace?.next('wait');
     const passed = await this.#passed(delivery, context, trace);
+    return this.#parts.groupCommit.untilStalled(this.#store(passed, context, trace));
+  }
+
+  async #store(passed: Passed, context: Context, trace: RequestTrace | null): Promise<Acceptance> {
     try {
       let { encoded } = passed;
       if (this.#hasStaging) {

@@ -19,13 +19,13 @@
  */
 import type { FileHandle } from 'node:fs/promises';
 import type { Logger } from '../../component/logger.ts';
+import { Stall } from '../../component/stall.ts';
 import { DirectWrites } from './direct-writes.ts';
 import { endsWithLines } from './file-end.ts';
 import { type FileIdentity, FileOpening } from './file-opening.ts';
 import { bytesOf, LargeAppend, partsOf, type Range } from './large-append.ts';
 import { remedyFor } from './remedy.ts';
 import { type FileSystem, NODE_FILES, RotatedFiles } from './rotated-files.ts';
-import { Stall } from './stall.ts';
 import { Withdrawal } from './withdrawal.ts';
 import { writeAll } from './write-all.ts';
 
@@ -58,8 +58,6 @@ const PART_BYTES = 8388608;
  * broken.
  */
 const UNREADY_MS = 2000;
-/** An append, or a part of a large one, that takes longer stalls. SDKs wait 10 s for their answer. */
-const STALL_MS = 5000;
 
 export class NdjsonFile {
   readonly #path: string;
@@ -101,7 +99,7 @@ export class NdjsonFile {
     this.#claim = parts.claim ?? (async () => nothing);
     this.#partBytes = parts.partBytes ?? PART_BYTES;
     this.#directBytes = parts.directBytes;
-    this.#stall = new Stall(path, logger, parts.stallMs ?? STALL_MS);
+    this.#stall = new Stall(path, logger, parts.stallMs);
     this.#path = path;
     this.#rotation = rotation;
     this.#logger = logger;

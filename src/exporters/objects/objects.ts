@@ -16,9 +16,11 @@ import {
   type PostgresDatabase,
 } from '../../component/capabilities/postgres.ts';
 import { TimeObserver } from '../../component/observed-time.ts';
+import { Stall } from '../../component/stall.ts';
 import { timerOption } from '../../component/longest-wait.ts';
 import type { Histogram } from '../../component/meter.ts';
 import { Rejection, UserError } from '../../errors.ts';
+import { FolderStore } from '../../object-store/folder-store.ts';
 import { type ObjectStore, StoreError } from '../../object-store/object-store.ts';
 import { openStore } from '../../object-store/open-store.ts';
 import type { S3Timing } from '../../object-store/s3-request.ts';
@@ -65,6 +67,8 @@ class ObjectsExporter implements Exporter {
   /** With retries, for maintenance: listing all objects takes many requests, and all must succeed. */
   readonly #patientStore: ObjectStore;
   readonly #shipper: Shipper;
+  /** Null for a bucket, whose requests have a time limit. */
+  readonly #stall: Stall | null;
   /** The project and the times of encoded rows. */
   readonly #facts = new WeakMap<Rows, { readonly project: string; readonly times: RecordTimes | null }>();
   /** The age of staged rows. */
@@ -89,8 +93,10 @@ class ObjectsExporter implements Exporter {
     const bytes = meter.counter('sluice_object_bytes', 'Bytes of stored objects, compressed.');
     const failures = meter.counter('sluice_object_failures', 'Puts of objects that failed, by fault.');
     if (compaction.enabled) this.#watchCompaction();
+    this.#stall = this.#store instanceof FolderStore ? new Stall(this.#store.url, host.logger) : null;
     this.#shipper = new Shipper({
       store: this.#store,
+      stall: this.#stall,
       lingerMs: linger,
       now: () => host.now(),
       events: {
@@ -143,7 +149,15 @@ class ObjectsExporter implements Exporter {
   }
 
   healthy(): boolean {
-    return this.#watch?.cause === null;
+    return this.#watch?.cause === null && !this.isStalled();
+  }
+
+  isStalled(): boolean {
+    return this.#stall?.active === true;
+  }
+
+  onStalled(callback: () => void): () => void {
+    return this.#stall?.on(callback) ?? NOTHING;
   }
 
   admit(project: string): void {

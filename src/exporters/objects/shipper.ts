@@ -7,6 +7,7 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { GroupWait, type GroupWork } from '../../component/group-wait.ts';
+import type { Stall } from '../../component/stall.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import { CODEC } from './compress.ts';
 import { keyOf, newObjectId } from './object-key.ts';
@@ -47,6 +48,8 @@ export interface ShipperParts {
   /** How long a request waits for others, in milliseconds. 0: only while other puts run. */
   readonly lingerMs: number;
   readonly events: ShipperEvents;
+  /** Notices puts that make no progress. Left out: the store ends them itself. */
+  readonly stall?: Stall | null;
   /** Unix milliseconds. */
   now(): number;
   /** Left out: that of the process. */
@@ -180,14 +183,15 @@ export class Shipper {
   }
 
   async #put(body: readonly Buffer[]): Promise<Pick<Stored, 'objectId' | 'age'>> {
-    const { store, events, now } = this.#parts;
+    const { store, events, now, stall } = this.#parts;
     const startedMs = performance.now();
     for (let attempt = 1; ; attempt++) {
       const objectId = newObjectId(now());
       const begun = performance.now();
       const age = ageFrom(now);
       try {
-        await store.put(keyOf(objectId, CODEC), body, { ifAbsent: true });
+        const put = (): Promise<void> => store.put(keyOf(objectId, CODEC), body, { ifAbsent: true });
+        await (stall?.watch(put) ?? put());
         events.stored(bytesOf(body), (performance.now() - begun) / 1000);
         return { objectId, age };
       } catch (error) {

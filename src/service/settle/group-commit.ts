@@ -9,8 +9,8 @@
  * ones are settled, a group of small ones takes longer, and the next one does not wait for it. All requests of a group
  * have one kind, so that requests that are likely to be refused do not delay those of other projects.
  *
- * While a write of an exporter makes no progress, requests are answered 503 before the end of their group. The group is
- * not given up: when it is stored after all, a repetition of the request is a replay.
+ * While a write of an exporter makes no progress, requests are answered 503 before their outcome is known. Their group
+ * is not given up: when it is stored after all, a repetition of the request is a replay.
  *
  * States: idle → (a request arrives) → settling one group or more → (outcomes) → idle when no request waits, otherwise
  * settling again. `drain` waits for idle. After `close`, new requests are refused with `shutting_down`.
@@ -92,9 +92,8 @@ export class GroupCommit {
   #runningHeavy = 0;
   #lastSmallMs = Number.NEGATIVE_INFINITY;
   readonly #writes = new ExporterWrites();
-  readonly #unanswered = new Set<Waiting>();
-  /** The rows of requests that were answered before the end of their group. */
-  readonly #answeredEarly = new WeakSet<readonly EncodedRows[]>();
+  /** Refuses a request that has no answer yet. */
+  readonly #unanswered = new Set<(error: unknown) => void>();
   readonly #stalled = new Set<Exporter>();
   readonly #waits: CommitWaits;
   readonly #unsubscribe: () => void;
@@ -141,10 +140,7 @@ export class GroupCommit {
     this.#waits.admitBody(project, bytes);
   }
 
-  /**
-   * Resolves when the request's rows are durable. Rejects with a `Rejection`. The rows are released then, or when no
-   * write uses them any more.
-   */
+  /** Resolves when the request's rows are durable. Rejects with a `Rejection`. Releases the rows in both cases. */
   async settle(claim: Claim, encoded: readonly EncodedRows[], trace: RequestTrace | null = null): Promise<Acceptance> {
     try {
       const outcome = await this.#enqueue(claim, encoded, trace).catch(refused);
@@ -152,21 +148,26 @@ export class GroupCommit {
       if (outcome.kind === 'refused') throw outcome.rejection;
       return { replayed: outcome.kind === 'replayed', quota: outcome.quota };
     } finally {
-      if (!this.#answeredEarly.has(encoded)) releaseRows(encoded);
+      releaseRows(encoded);
     }
   }
 
   /**
-   * The exporter has a write that makes no progress. Other groups wait for it, so all requests are answered 503 until
-   * it has ended.
+   * The exporter has a write that makes no progress. Other groups wait for it, so all requests are refused until it has
+   * ended.
    */
   exporterStalled(exporter: Exporter): void {
     this.#stalled.add(exporter);
-    for (const waiting of this.#unanswered) {
-      this.#answeredEarly.add(waiting.encoded);
-      waiting.settle(refusal('ingestion_failed', STALLED));
-    }
-    this.#unanswered.clear();
+    for (const refuse of this.#unanswered) refuse(new Rejection('ingestion_failed', { cause: STALLED }));
+  }
+
+  /** Settles with the work of a request, or rejects earlier when an exporter stalls. */
+  untilStalled<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#unanswered.add(reject);
+      const end = (): void => void this.#unanswered.delete(reject);
+      work.then(resolve, reject).then(end, end);
+    });
   }
 
   close(): void {
@@ -191,7 +192,6 @@ export class GroupCommit {
     return new Promise((settle) => {
       this.#waits.add({ claim, bytes, isPlaced });
       const waiting = { claim, encoded, bytes, isPlaced, trace, settle };
-      this.#unanswered.add(waiting);
       const sizeClass = this.#classOf(waiting);
       if (sizeClass === this.#small) this.#lastSmallMs = this.#now();
       (heavy ? this.#waitingHeavy : sizeClass.waiting).push(waiting);
@@ -209,20 +209,13 @@ export class GroupCommit {
     return null;
   }
 
-  /** No write uses the rows of the request any more. */
-  #end(waiting: Waiting, outcome: Outcome): void {
-    this.#unanswered.delete(waiting);
-    if (this.#answeredEarly.has(waiting.encoded)) releaseRows(waiting.encoded);
-    else waiting.settle(outcome);
-  }
-
   /** Refuses the requests of no group. They would wait for the end of the groups that the database does not answer. */
   #refuseWaiting(): void {
     const queues = [this.#small.waiting, this.#large.waiting, this.#waitingHeavy].flatMap((queue) => queue.takeAll());
     const dependents = [...this.#blocking].flatMap((blocking) => blocking.dependents.splice(0));
     for (const one of [...queues, ...dependents.map(({ waiting }) => waiting)]) {
       this.#waits.cancel(one);
-      this.#end(one, refusal('ingestion_failed', UNAVAILABLE));
+      one.settle(refusal('ingestion_failed', UNAVAILABLE));
     }
   }
 
@@ -373,8 +366,8 @@ export class GroupCommit {
         deferred.push(waiting);
         continue;
       }
-      if (this.#unanswered.has(waiting)) waiting.trace?.committed(started, group.length);
-      this.#end(waiting, decision);
+      waiting.trace?.committed(started, group.length);
+      waiting.settle(decision);
     }
     for (const waiting of deferred.reverse()) this.#classOf(waiting).waiting.putBack(waiting);
     return decisions;
