@@ -80,7 +80,7 @@ export class NdjsonFile {
   #length = 0;
   #identity: FileIdentity | null = null;
   #createdMs = 0;
-  /** Since when no append has succeeded, by the monotonic clock; null unless the last one failed. */
+  /** The first failure of an outage, by the monotonic clock; null without an outage. */
   #failingSinceMs: number | null = null;
   /** Active from a failure until the sink is ready again. */
   #unreadyTimer: NodeJS.Timeout | null = null;
@@ -193,7 +193,8 @@ export class NdjsonFile {
       this.#length += bytes;
       if (!this.#isUnchanged) await this.#moveOn(chunks, bytes, large);
       else if (large !== null) large.ranges = [...large.ranges, { from: this.#length - bytes, to: this.#length }];
-      if (this.#failingSinceMs !== null) this.#endOutage(this.#failingSinceMs);
+      // On a disk that is almost full, small appends succeed between larger ones that fail.
+      if (this.#failingSinceMs !== null && this.#unreadyTimer === null) this.#endOutage(this.#failingSinceMs);
     } catch (error) {
       if (large !== null) this.#failLarge(error);
       if (this.#state !== 'closed') await this.#afterFailure(error);

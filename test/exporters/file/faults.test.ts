@@ -109,6 +109,9 @@ t.test('an outage is logged once with what can be done about it, and its end onc
     t.match(log, [[{ error: { code }, fix: /disk/u }, /could not be written/u]]);
     t.equal(log.length, 1, code);
     here.files.fault = () => null;
+    await file.append(linesOf('{"signal":"small"}'));
+    t.notMatch(log.at(-1), [{}, /is written again/u], 'the next request may fail again');
+    await waitFor(async () => (file.healthy ? true : undefined), { timeoutMs: PATIENCE_MS });
     await file.append(linesOf('{"signal":"after"}'));
     const renamed = operation === 'sync' ? [/the file was renamed/u] : [];
     t.match(
