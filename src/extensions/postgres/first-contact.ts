@@ -53,6 +53,8 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
     'Add the certificate authority of the server to the URL: sslmode=verify-full&sslrootcert=/path/ca.pem. With sslmode=no-verify nothing is verified.',
   ],
   [/read-only/, 'Give the URL the address of the primary.'],
+  [/^53100/, 'Free some space on the disk of the server.'],
+  [/^58030/, 'Check the disk of the server.'],
   [
     /^(?:connect )?(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ETIMEDOUT|ENOENT)/,
     'Check host and port of the URL, and that the server runs.',
