@@ -8,6 +8,7 @@ import { finish } from '../../../src/pdata/steps.ts';
 import { INPUT_BASE } from '../../../src/pdata/layout.ts';
 import { Intake } from '../../../src/pdata/index-body.ts';
 import { KEY_FORMS } from '../../../src/processors/privacy/redaction/api-keys.ts';
+import { RESPELLINGS } from '../../../src/processors/privacy/redaction/canonical.ts';
 import { Hints } from '../../../src/processors/privacy/redaction/hints.ts';
 import { PRESET_NAMES, type PresetName, PRESETS } from '../../../src/processors/privacy/redaction/presets.ts';
 import { EVERY_RULE } from '../../../src/processors/privacy/redaction/redactor.ts';
@@ -27,8 +28,7 @@ const CONDITIONS: Readonly<Partial<Record<PresetName, string>>> = {
   url_passwords: ':[/\\\\]{2,6}[^/:@\\t-\\r ]{0,256}:(?:[^/@\\t-\\r ]{1,256}@|[^/@\\t-\\r ]{256})',
 };
 const expressionOf = (name: PresetName): string => CONDITIONS[name] ?? PRESETS[name].hint.prefixes.join('|');
-const DISGUISE =
-  '\\\\(?:u(?:00[2-7aA]|20[0126]|[fF][eEfF])|x[2-7])|%[2-7][0-9A-Fa-f]|\\xc2\\xad|\\xe2(?:\\x80[\\x8b-\\x8f]|\\x81\\xa0)|\\xef(?:\\xbb\\xbf|\\xbc[\\x8b\\x8d\\x8e\\x90-\\x99\\xa0-\\xba\\xbf]|\\xbd[\\x81-\\x9a])';
+const DISGUISE = RESPELLINGS.prefixes.join('|');
 const HINTS: readonly (readonly [expression: string, bits: number])[] = [
   ...PRESET_NAMES.map((name, index) => [expressionOf(name), 1 << index] as const),
   ['TCK-', 1 << PRESET_NAMES.length],

@@ -227,6 +227,29 @@ t.test('escapes of the request itself hide no secret', async (t) => {
   t.pass();
 });
 
+t.test('no invisible character hides a secret', async (t) => {
+  const INVISIBLE = /^\p{Default_Ignorable_Code_Point}$/u;
+  const LAST = 0xe0fff;
+  const isInvisible = (code: number): boolean => INVISIBLE.test(String.fromCodePoint(code));
+  let tried = 0;
+  for (let code = 0x80; code <= LAST; code++) {
+    // The first and the last character of each range of them.
+    if (!isInvisible(code) || (isInvisible(code - 1) && isInvisible(code + 1))) continue;
+    tried++;
+    const character = String.fromCodePoint(code);
+    const request = PLACES['span attribute']?.(`see TCK${character}-777${character}888`);
+    if (request === undefined) continue;
+    const [signal, message] = request;
+    const escapedBody = JSON.stringify(message).replaceAll(character, character.split('').map(unicode).join(''));
+    for (const stored of [
+      ...ENCODINGS.map((encoding) => storedOf(request, encoding)),
+      scene.stored(scene.processBody(processor, signal, { json: escapedBody })),
+    ])
+      if (!stored.includes('see [ticket]') || stored.includes('777')) t.fail(`U+${code.toString(16)}: ${stored}`);
+  }
+  t.ok(tried > 25, `${tried} characters`);
+});
+
 t.test('card numbers are found among numbers', async (t) => {
   const card = '4111111111111111';
   const cases: readonly object[] = [

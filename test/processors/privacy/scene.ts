@@ -52,7 +52,15 @@ export class Scene {
 
   /** Indexes a message whose ids are hex, finds its environments, and lets the processor work on it. */
   process(processor: Processor, signal: Signal, message: object, encoding: Encoding, project = aProject()): Batch {
-    const body = encoding === 'json' ? { json: JSON.stringify(message) } : (withBytes(message) as Message);
+    return this.processBody(
+      processor,
+      signal,
+      encoding === 'json' ? { json: JSON.stringify(message) } : (withBytes(message) as Message),
+      project,
+    );
+  }
+
+  processBody(processor: Processor, signal: Signal, body: Message | { json: string }, project = aProject()): Batch {
     const batch = this.tables.batch(signal, body);
     batch.context.credential = { project, environment: null, keyId: 'static:0' };
     processAtOnce(environment.create({ default: 'default' }, this.host), batch);

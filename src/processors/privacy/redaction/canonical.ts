@@ -18,21 +18,67 @@ export const MAX_LEVELS = 6;
 export const RESPELLINGS: Hint = {
   prefixes: [
     '\\\\u00[2-7aA]',
+    '\\\\u034[fF]',
+    '\\\\u061[cC]',
+    '\\\\u11[56]',
+    '\\\\u17[bB]',
+    '\\\\u180',
     '\\\\u20[0126]',
+    '\\\\u316',
+    '\\\\u[dD]82[fF]',
+    '\\\\u[dD]834',
+    '\\\\u[dD][bB]4',
     '\\\\u[fF][eEfF]',
     '\\\\x[2-7]',
     '%[2-7][0-9A-Fa-f]',
     '\\xc2\\xad',
-    '\\xe2\\x80[\\x8b-\\x8f]',
-    '\\xe2\\x81\\xa0',
+    '\\xcd\\x8f',
+    '\\xd8\\x9c',
+    '\\xe1\\x85[\\x9f\\xa0]',
+    '\\xe1\\x9e[\\xb4\\xb5]',
+    '\\xe1\\xa0[\\x8b-\\x8f]',
+    '\\xe2\\x80[\\x8b-\\x8f\\xaa-\\xae]',
+    '\\xe2\\x81[\\xa0-\\xaf]',
+    '\\xe3\\x85\\xa4',
+    '\\xef\\xb8[\\x80-\\x8f]',
     '\\xef\\xbb\\xbf',
     '\\xef\\xbc[\\x8b\\x8d\\x8e\\x90-\\x99\\xa0-\\xba\\xbf]',
     '\\xef\\xbd[\\x81-\\x9a]',
+    '\\xef\\xbe\\xa0',
+    '\\xef\\xbf[\\xb0-\\xb8]',
+    '\\xf0\\x9b\\xb2[\\xa0-\\xa3]',
+    '\\xf0\\x9d\\x85[\\xb3-\\xba]',
+    '\\xf3\\xa0',
   ],
 };
 
+/** Characters that are not shown, as Unicode defines them: joiners, directions of writing, selectors, tags, fillers. */
+const INVISIBLE_CHARACTER = /^\p{Default_Ignorable_Code_Point}$/u;
+/** The first and last of each range of them. */
+const INVISIBLE_RANGES =
+  '\u00ad\u00ad\u034f\u034f\u061c\u061c\u115f\u1160\u17b4\u17b5\u180b\u180f\u200b\u200f\u202a\u202e\u2060\u206f' +
+  '\u3164\u3164\ufe00\ufe0f\ufeff\ufeff\uffa0\uffa0\ufff0\ufff8';
+/** The first halves of those beyond the 65,536th character. */
+const INVISIBLE_HALVES = '\ud82f\ud82f\ud834\ud834\udb40\udb43';
+
+const asClass = (ranges: string): string => ranges.replace(/(.)(.)/gs, '$1-$2');
 /** Respelled characters in decoded texts, and every other escape, because the character after a `\n` begins a word. */
-const RESPELLED = /[\\\u00ad\u200b-\u200f\u2060\ufeff\uff01-\uff5e]|%[2-7][0-9A-Fa-f]/;
+const RESPELLED = new RegExp(
+  `[\\\\\uff01-\uff5e${asClass(INVISIBLE_RANGES)}${asClass(INVISIBLE_HALVES)}]|%[2-7][0-9A-Fa-f]`,
+);
+
+const ALONE = 1;
+const HALF = 2;
+/** By UTF-16 unit: whether it is an invisible character, or may be the first half of one. */
+const INVISIBLES = kindsOf([INVISIBLE_RANGES, ALONE], [INVISIBLE_HALVES, HALF]);
+
+function kindsOf(...kinds: readonly (readonly [ranges: string, kind: number])[]): Uint8Array {
+  const table = new Uint8Array(0x10000);
+  for (const [ranges, kind] of kinds)
+    for (let at = 0; at < ranges.length; at += 2)
+      table.fill(kind, ranges.charCodeAt(at), ranges.charCodeAt(at + 1) + 1);
+  return table;
+}
 
 const FULL_WIDTH_FIRST = 0xff01;
 const FULL_WIDTH_LAST = 0xff5e;
@@ -131,8 +177,9 @@ function spellingAt(text: string, at: number, code: number): number {
   if (code === BACKSLASH) return escapeAt(text, at + 1);
   if (code === PERCENT) return percentAt(text, at + 1);
   if (code >= FULL_WIDTH_FIRST && code <= FULL_WIDTH_LAST) return spelling(code - FULL_WIDTH_OFFSET, 1);
-  const isInvisible = code === 0xad || (code >= 0x200b && code <= 0x200f) || code === 0x2060 || code === 0xfeff;
-  return isInvisible ? spelling(INVISIBLE, 1) : 0;
+  const kind = INVISIBLES[code];
+  if (kind === HALF) return INVISIBLE_CHARACTER.test(text.slice(at, at + 2)) ? spelling(INVISIBLE, 2) : 0;
+  return kind === ALONE ? spelling(INVISIBLE, 1) : 0;
 }
 
 function escapeAt(text: string, at: number): number {
