@@ -10,7 +10,7 @@ import { Administration } from '../extensions/postgres/administration.ts';
 import { COMMAND_LINE } from '../component/capabilities/people.ts';
 import { writeAudit } from '../extensions/postgres/audit.ts';
 import type { Database } from '../extensions/postgres/database.ts';
-import { removeUnsent, removeUnsentOf } from '../extensions/postgres/removal/unsent.ts';
+import { removeUnsent, removeUnsentOf, UNSENT_OF_TRACE } from '../extensions/postgres/removal/unsent.ts';
 import { requestErasure } from '../extensions/postgres/removal/archived.ts';
 import { removeProject } from '../extensions/postgres/removal/project.ts';
 import {
@@ -134,7 +134,7 @@ async function pruneTrace(call: Call, database: Database, { project, traceId }: 
     ),
   );
   const [found] = rows;
-  if (found === undefined) return pruneArchivedTrace(call, database, { project, traceId });
+  if (found === undefined) return pruneRestOfTrace(call, database, { project, traceId });
   const owner = String(found['project']);
   const what = `the trace ${traceId} of ${owner}, ${found['environment']}: ${describe({
     spans: Number(found['spans']),
@@ -149,17 +149,26 @@ async function pruneTrace(call: Call, database: Database, { project, traceId }: 
   return true;
 }
 
-/** A trace of which PostgreSQL has nothing any more. */
-async function pruneArchivedTrace(call: Call, database: Database, { project, traceId }: TraceChoice): Promise<boolean> {
+/** A trace of which the tables have nothing any more, perhaps because an interrupted removal got no further. */
+async function pruneRestOfTrace(call: Call, database: Database, { project, traceId }: TraceChoice): Promise<boolean> {
   const query = database.query.bind(database);
-  const { rows } = await query(
-    `SELECT EXISTS (SELECT FROM sluice.lake_jobs WHERE state <> 'published' OR $1::text IS NULL OR $1 = ANY (projects))
-       OR EXISTS (SELECT FROM sluice.lake_erasures WHERE trace_id = $2)
-       OR EXISTS (SELECT FROM sluice.parts WHERE $1::text IS NULL OR project = $1) AS found`,
-    [project, traceId],
+  const { rows } = await database.session(REMOVAL_LIMITS, (each) =>
+    each(
+      `SELECT EXISTS (SELECT FROM sluice.lake_jobs WHERE state <> 'published' OR $1::text IS NULL OR $1 = ANY (projects))
+         OR EXISTS (SELECT FROM sluice.lake_erasures WHERE trace_id = $2)
+         OR EXISTS (SELECT FROM sluice.parts WHERE $1::text IS NULL OR project = $1)
+         OR EXISTS (${UNSENT_OF_TRACE}) AS found`,
+      [project, traceId],
+    ),
   );
   if (rows[0]?.['found'] !== true) throw new UserError(`there is no trace ${traceId}`, 'See `sluice traces`.');
-  if (!(await confirmed(call, `the trace ${traceId} from the archive; PostgreSQL has nothing of it`, 'yes')))
+  if (
+    !(await confirmed(
+      call,
+      `the trace ${traceId} from the archive and the outbox; the tables have nothing of it`,
+      'yes',
+    ))
+  )
     return false;
   await writeAudit(query, COMMAND_LINE, {
     action: 'trace.delete',

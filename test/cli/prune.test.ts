@@ -132,6 +132,19 @@ t.test('a trace is removed, from requests of the outbox too', async (t) => {
   t.same(await counts('demo'), [3, 2, 2, 0, 5]);
 });
 
+t.test('a removal that ended before the outbox was searched is repeated', async (t) => {
+  const traceId = newTraceId();
+  const body = Buffer.from(tracesProtobuf(JSON.stringify(aTraceRequest([aSpan({ traceId })]))));
+  await daemon.query(
+    `INSERT INTO sluice.outbox (destination, signal, project, records, bytes, body) VALUES ('d', 'traces', 'demo', 1, $1, $2)`,
+    [body.length, body],
+  );
+  t.match(await sluice('--trace', traceId, '--project', 'another', '--yes'), { code: 1, err: /there is no trace/u });
+  t.match(await sluice('--trace', traceId, '--yes'), { code: 0, err: /from 1 request of the outbox/u });
+  t.strictSame(await daemon.query('SELECT FROM sluice.outbox WHERE body = $1', [body]), []);
+  t.match(await sluice('--trace', traceId, '--yes'), { code: 1, err: /there is no trace/u });
+});
+
 t.test('an environment is removed from requests of the outbox, a period is not', async (t) => {
   const resources = ['staging', ' STAGING ', 'production', null].map((environment, index) => ({
     ...{ 'service.name': `service-${index}` },

@@ -5,8 +5,11 @@ import { type EnvironmentChoice, withoutEnvironment } from '../../../pdata/witho
 import { type Shortened, withoutTrace } from '../../../pdata/without-trace.ts';
 import type { TraceName } from './trace.ts';
 
-/** The body of an entry is OTLP in protobuf, in which a trace id is its 16 bytes. */
-const FOUND = `
+/**
+ * Entries that may have records of a project or any and of a trace. Their bodies are OTLP in protobuf, in which a trace
+ * id is its 16 bytes.
+ */
+export const UNSENT_OF_TRACE = `
   SELECT sequence::text FROM sluice.outbox
   WHERE ($1::text IS NULL OR project = $1) AND signal <> 'metrics' AND position(decode($2, 'hex') IN body) > 0 ORDER BY sequence`;
 const ONE = 'SELECT signal, body FROM sluice.outbox WHERE sequence = $1';
@@ -25,7 +28,7 @@ type Signal = 'traces' | 'logs' | 'metrics';
 export async function removeUnsent(query: Query, { project, traceId }: TraceName): Promise<number> {
   if (!TRACE_ID.test(traceId)) return 0;
   const id = Buffer.from(traceId, 'hex');
-  const found = (await query(FOUND, [project, traceId])).rows;
+  const found = (await query(UNSENT_OF_TRACE, [project, traceId])).rows;
   return shortenEach(query, found, (body, signal) => withoutTrace(body, signal as 'traces' | 'logs', id));
 }
 
