@@ -25,7 +25,7 @@ const ROOM = 8192;
 const CONDITIONS: Readonly<Partial<Record<PresetName, string>>> = {
   credit_cards: '[2-6](?:[ .\\x80-\\xff-]{0,6}\\d){11}',
   // A byte beyond ASCII is a part of a character, and no space.
-  url_passwords: ':[/\\\\]{2,6}[^/:@\\t-\\r ]{0,256}:(?:[^/@\\t-\\r ]{1,256}@|[^/@\\t-\\r ]{256})',
+  url_passwords: ':[/\\\\]{2,6}[^/:@\\t-\\r ]{0,256}:(?!\\d{0,5}\\\\?/)(?:[^"@\\t-\\r ]{1,256}@|[^"@\\t-\\r ]{256})',
 };
 const expressionOf = (name: PresetName): string => CONDITIONS[name] ?? PRESETS[name].hint.prefixes.join('|');
 const DISGUISE = RESPELLINGS.prefixes.join('|');

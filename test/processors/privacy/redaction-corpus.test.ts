@@ -55,6 +55,7 @@ const SECRETS: readonly Secret[] = [
   secret('us_ssn', '078-05-1120'),
   secret('url_passwords', 'postgres://app:hunter2-canary@db/x', 'hunter2-canary'),
   secret('url_passwords', 'postgres://app:hunter2@canary-part@db/x', 'canary-part'),
+  secret('url_passwords', 'postgres://app:hunter2/canary@part@db/x', 'canary'),
   secret('url_passwords', `https://token:${'hunter2-canary'.repeat(40)}@host`, 'hunter2-canary'),
   // As models and word processors write numbers.
   secret('phone', '+33\u202f1\u202f23\u202f45\u202f67\u202f89', '45\u202f67\u202f89'),

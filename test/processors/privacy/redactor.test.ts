@@ -265,6 +265,7 @@ t.test('ordinary text is not mistaken for a secret', async (t) => {
     'DE89370400440532013001 too',
     'user @ home, @mention, a@b',
     'https://example.com:8080/path?x=1',
+    'http://localhost:5173/@scope/page file://c:/users/a@b https://host/a:b@c http://a:b/c http://d@e',
     'ab::cd, std::vector, 10:20',
     '999.999.999.999',
   ];

@@ -8,6 +8,7 @@ import {
   DOT,
   endOfMixedRun,
   endOfRun,
+  isDigit,
   LONGEST_RUN,
   type Run,
   type Scan,
@@ -125,17 +126,19 @@ const URL_BEGIN = '://';
 const MAX_USER = 256;
 /** Tokens that are used as passwords are long. */
 const MAX_PASSWORD = 4096;
-/** These characters and white space end a user or a password. A password may have an `@`, and the last one ends it. */
-const PASSWORD_STOPS = '/"\'<>';
-const USER_STOPS = `:@${PASSWORD_STOPS}`;
+const PORT_DIGITS = 5;
+/** These characters and white space end a user or a password. */
+const PASSWORD_STOPS = '"\'<>';
+const USER_STOPS = `:@/${PASSWORD_STOPS}`;
 
 /** Only the password is replaced. */
 export const scanUrlPasswords: Scan = (text, start, end, found) => {
+  const passwords = new UrlPasswords(text);
   for (let at = text.indexOf(URL_BEGIN, start); at >= 0; ) {
     if (at >= end) return at;
     const from = at + URL_BEGIN.length;
-    const user = endOfUrlPart(text, from, MAX_USER, USER_STOPS);
-    const to = text.charAt(user) === ':' ? endOfPassword(text, user + 1) : user;
+    const user = endOfUrlPart(text, from, from + MAX_USER, USER_STOPS);
+    const to = text.charAt(user) === ':' ? passwords.endOf(user + 1) : user;
     const isPassword = to > user + 1;
     if (isPassword) found.push(user + 1, to);
     at = text.indexOf(URL_BEGIN, isPassword ? to + 1 : at + 1);
@@ -144,15 +147,44 @@ export const scanUrlPasswords: Scan = (text, start, end, found) => {
 };
 
 const WHITE_SPACE = /\s/;
+/** What may follow a host and a colon before a slash. Nothing follows the letter of a drive. */
+const PORT = /^\d{0,5}$/;
 
-/** The last `@` before the host; `from` when there is none. */
-function endOfPassword(text: string, from: number): number {
-  const end = endOfUrlPart(text, from, MAX_PASSWORD, PASSWORD_STOPS);
-  return from + Math.max(text.slice(from, end + 1).lastIndexOf('@'), 0);
+/** The passwords of one text. What was read for one URL is not read again for the next one. */
+class UrlPasswords {
+  readonly #text: string;
+  /** Up to here nothing ends a password. */
+  #read = 0;
+  /** The first `@` after the last slash. */
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** The last `@` before the host; `from` when there is none. A password may have `@` and `/`, as people write it. */
+  endOf(from: number): number {
+    const text = this.#text;
+    const end = endOfUrlPart(text, Math.max(from, this.#read), from + MAX_PASSWORD, PASSWORD_STOPS);
+    this.#read = end;
+    const slash = firstIn(text, '/', from, end);
+    const last = text.slice(from, slash).lastIndexOf('@');
+    if (last >= 0) return from + last;
+    if (slash === end || PORT.test(text.slice(from, Math.min(slash, from + PORT_DIGITS + 1)))) return from;
+    if (this.#at < slash) this.#at = firstIn(text, '@', slash, text.length);
+    if (this.#at >= end) return from;
+    return this.#at + text.slice(this.#at, firstIn(text, '/', this.#at, end)).lastIndexOf('@');
+  }
+}
+
+/** `end` when the character is not in this part of the text. */
+function firstIn(text: string, character: string, from: number, end: number): number {
+  const at = text.indexOf(character, from);
+  return at < 0 || at > end ? end : at;
 }
 
 function endOfUrlPart(text: string, from: number, limit: number, stops: string): number {
-  const end = Math.min(text.length, from + limit);
+  const end = Math.min(text.length, limit);
   for (let at = from; at < end; at++) {
     if ((classOf(text.charCodeAt(at)) & (ALPHANUMERIC | DASH)) !== 0) continue;
     const character = text.charAt(at);
@@ -165,23 +197,31 @@ function endOfUrlPart(text: string, from: number, limit: number, stops: string):
 const MAX_SLASHES = 6;
 /** Bytes after which anything may be a password. */
 const LONG_PASSWORD = 256;
+/** A byte beyond ASCII may be part of any character, so it ends nothing. */
+const endsAt = (characters: string): Uint8Array =>
+  Uint8Array.from({ length: 256 }, (_, byte) => (characters.includes(String.fromCharCode(byte)) ? 1 : 0));
+const USER_ENDS = endsAt(':@/ \t\n\v\f\r');
+const PASSWORD_ENDS = endsAt('@" \t\n\v\f\r');
 
 /** Whether a user and a password may follow the colon of a URL, over bytes, before anything is decoded. */
 export function mayBeginLogin(bytes: Uint8Array, from: number, end: number): boolean {
   let at = from + 1;
   while (at < end && at <= from + MAX_SLASHES && (bytes[at] === 0x2f || bytes[at] === 0x5c)) at++;
-  const user = endOfLoginPart(bytes, at, Math.min(end, at + MAX_USER), 0x3a);
-  if (user >= end || bytes[user] !== 0x3a) return false;
-  const to = endOfLoginPart(bytes, user + 1, Math.min(end, user + 1 + LONG_PASSWORD), 0x40);
+  const user = endOfBytes(bytes, at, Math.min(end, at + MAX_USER), USER_ENDS);
+  if (user >= end || bytes[user] !== 0x3a || isPort(bytes, user + 1, end)) return false;
+  const to = endOfBytes(bytes, user + 1, Math.min(end, user + 1 + LONG_PASSWORD), PASSWORD_ENDS);
   return to === user + 1 + LONG_PASSWORD || (to > user + 1 && to < end && bytes[to] === 0x40);
 }
 
-/** A byte beyond ASCII may be part of any character, so it does not end the part. */
-function endOfLoginPart(bytes: Uint8Array, from: number, end: number, stop: number): number {
+/** Whether digits and a slash follow the colon, as in nearly all URLs that have one after the host. */
+function isPort(bytes: Uint8Array, from: number, end: number): boolean {
   let at = from;
-  for (; at < end; at++) {
-    const byte = bytes[at] as number;
-    if (byte === stop || byte === 0x2f || byte === 0x40 || byte === 0x20 || (byte >= 0x09 && byte <= 0x0d)) break;
-  }
+  while (at < end && at < from + PORT_DIGITS && isDigit(bytes[at] as number)) at++;
+  return at + 1 < end && bytes[bytes[at] === 0x5c ? at + 1 : at] === 0x2f;
+}
+
+function endOfBytes(bytes: Uint8Array, from: number, end: number, ends: Uint8Array): number {
+  let at = from;
+  while (at < end && ends[bytes[at] as number] === 0) at++;
   return at;
 }
