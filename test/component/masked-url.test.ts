@@ -17,8 +17,20 @@ t.test('logins and parameters', async (t) => {
   t.equal(mask('s3://b/x?aws_secret_access_key=abc'), 's3://b/x?aws_secret_access_key=***');
 });
 
+t.test('tokens in the path', async (t) => {
+  const token = 'ZaVnC4dhaV1Tokn2xYQ9bbbb==';
+  t.equal(mask(`https://c.example.com/otlp/${token}/v1/traces`), 'https://c.example.com/otlp/***/v1/traces');
+  t.equal(mask(`url: https://c.example.com/${token}, x`), 'url: https://c.example.com/***, x');
+  t.equal(mask(`"https://h/a/${token}?b=${token}"`), `"https://h/a/***?b=${token}"`);
+  t.equal(mask(`https://h/${'0a'.repeat(16)}#x`), 'https://h/***#x');
+});
+
 t.test('other texts', async (t) => {
   for (const text of [
+    'https://host/api/public/otel/v1/traces/long-words-of-more-than-20-letters',
+    'https://host/p/123e4567-e89b-12d3-a456-426614174000/v1/traces',
+    'file:///srv/ZaVnC4dhaV1Tokn2xYQ9bbbb',
+    '/var/lib/0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a/x',
     'http://127.0.0.1:4318/v1/traces',
     'http://host:4318/@scope/name',
     'http://user:${env:PASSWORD}@host',
