@@ -59,6 +59,11 @@ function fillProvider(view: RecordView): void {
     const provider = name === null ? providerAt(view, rule.attribute, row) : lookups.providers.ofString(name);
     if (provider === FRAMEWORK) framework = true;
     else if (provider === UNKNOWN_PROVIDER) {
+      // An instrumentation that names itself in place of the provider.
+      if ((name ?? reader.text(row)) === lookups.detection.scopeName) {
+        framework = true;
+        continue;
+      }
       if (name === null) setNameRow(view, layout.SLOT_PROVIDER, row);
       else setName(view, layout.SLOT_PROVIDER, name);
       return;

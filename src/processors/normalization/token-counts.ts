@@ -173,9 +173,9 @@ export class TokenCounts implements SenderAccounting {
   }
 
   #repeats(): boolean {
-    const { lookups, dialect, category, operation } = this.#view;
+    const { lookups, dialect, category, operation, place } = this.#view;
     const rules = lookups.dialects[dialect];
-    if (operation === 0) return rules?.repeatsWithoutOperation === true;
+    if (operation === 0) return rules?.repeatsWithoutOperation === true || place === PLACE_BITS.span;
     if (!isRollup(category)) return false;
     return lookups.ownUsage[dialect]?.find(lookups.detection.scopeName) !== true;
   }

@@ -146,6 +146,8 @@ t.test('R5: usage of agents and workflows is a roll-up, unless no other step has
     'rollup',
   );
   t.equal(normalized.span({ 'tanstack.ai.x': 1n, 'gen_ai.request.model': 'm', ...usage })['usage_scope'], 'rollup');
+  for (const frame of [{ 'gen_ai.operation.name': 'run_team' }, {}])
+    t.equal(normalized.span({ ...usage, ...frame })['usage_scope'], 'rollup', 'no known operation and no model');
 });
 
 t.test('R8: a framework is no provider; then the host or the model name decides', async (t) => {
@@ -159,6 +161,9 @@ t.test('R8: a framework is no provider; then the host or the model name decides'
   t.equal(provider({ 'gen_ai.system': 'crewai', 'gen_ai.request.model': 'my-own' }), null);
   t.equal(provider({ 'gen_ai.system': 'crewai', 'server.address': 'x.openai.azure.com' }), 'azure.ai.openai');
   t.equal(provider({ 'gen_ai.request.model': 'gpt-4o' }), null, 'nothing was said, nothing is made up');
+  const named = { 'gen_ai.provider.name': 'acme-agents', 'gen_ai.request.model': 'gpt-4o' };
+  t.equal(normalized.span(named, { scope: 'acme-agents' })['provider'], 'openai', 'the scope is no provider');
+  t.equal(normalized.span(named, { scope: 'acme-tracer' })['provider'], 'acme-agents');
 });
 
 const PROVIDERS: Readonly<Record<string, string>> = {
