@@ -18,7 +18,7 @@ const MAX_LIST_BYTES = 2 * MAX_DOCUMENT_BYTES;
 /** Further events of a span are ignored. */
 export const MAX_EVENTS_READ = 4096;
 const TOOL_STEP = CATEGORIES.indexOf('tool_step');
-const RETRIEVAL = CATEGORIES.indexOf('retrieval');
+const RETRIEVALS: readonly number[] = (['retrieval', 'memory'] as const).map((name) => CATEGORIES.indexOf(name));
 const SLOTS: Readonly<Record<string, readonly [plain: number, tool: number, retrieval: number]>> = {
   input: [layout.SLOT_INPUT_CONTENT, layout.SLOT_TOOL_ARGUMENTS, layout.SLOT_RETRIEVAL_QUERY],
   output: [layout.SLOT_OUTPUT_CONTENT, layout.SLOT_TOOL_RESULT, layout.SLOT_RETRIEVAL_DOCUMENTS],
@@ -110,7 +110,9 @@ export class MessageEvents {
 
   #slotOf(part: 'input' | 'output' | 'system'): number {
     const { category } = this.#view;
-    return (SLOTS[part] as readonly number[])[category === TOOL_STEP ? 1 : category === RETRIEVAL ? 2 : 0] as number;
+    return (SLOTS[part] as readonly number[])[
+      category === TOOL_STEP ? 1 : RETRIEVALS.includes(category) ? 2 : 0
+    ] as number;
   }
 
   #fillSlot(slot: number, messages: readonly Message[]): void {

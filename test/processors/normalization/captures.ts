@@ -219,8 +219,8 @@ const CHAT: ReadonlySet<string> = new Set(['chat', 'generate_content', 'text_com
 
 /** Frameworks have their own words for finish reasons; equal meaning is enough. */
 const MEANINGS: readonly (readonly string[])[] = [
-  ['stop', 'end_turn', 'completed', 'stop_sequence', 'finish'],
-  ['tool_calls', 'tool-calls', 'tool_use', 'tool_call'],
+  ['stop', 'end_turn', 'endturn', 'completed', 'stop_sequence', 'finish'],
+  ['tool_calls', 'tool-calls', 'tool_use', 'tooluse', 'tool_call'],
   ['length', 'max_tokens', 'incomplete'],
 ];
 

@@ -583,6 +583,30 @@ const SHAPES: readonly DocumentedCase[] = [
     },
   },
   {
+    what: 'a search of the memory of Strands Agents, with the query and the entries as events',
+    signal: 'traces',
+    record: {
+      scope: 'shop',
+      attributes: {
+        'gen_ai.operation.name': 'memory.search',
+        'gen_ai.system': 'shop',
+        'gen_ai.event.start_time': '2026-11-29T05:42:20.974Z',
+      },
+      events: [
+        { name: 'memory.query', attributes: { content: 'cold?' } },
+        { name: 'memory.results', attributes: { content: '[{"content":"7 degrees","storeName":"weather"}]' } },
+      ],
+    },
+    row: {
+      category: 'memory',
+      operation: 'memory',
+      provider: null,
+      retrieval_query: 'cold?',
+      retrieval_documents: '[{"content":"7 degrees","storeName":"weather"}]',
+      dialect: 'strands',
+    },
+  },
+  {
     what: "Azure AI's span with messages as events",
     signal: 'traces',
     record: {
