@@ -66,6 +66,8 @@ export interface SourceRow {
   readonly excluded?: boolean;
   /** A sum over other records, on any record. */
   readonly aggregate?: boolean;
+  /** Costs only: on records of this dialect, 0 means that the sender has no price. */
+  readonly zeroIsUnknown?: boolean;
   /**
    * Other telemetry uses the name too, so it does not prove a record about AI. `person`: it fills its column on every
    * record, because users and conversations are useful on all spans.

@@ -27,7 +27,7 @@ export const OPENLIT: Dialect = {
     audio_input_tokens: ['gen_ai.usage.prompt_tokens_details.audio_tokens'],
     audio_output_tokens: ['gen_ai.usage.completion_tokens_details.audio_tokens'],
     cost_total: [
-      'gen_ai.usage.cost',
+      { attribute: 'gen_ai.usage.cost', zeroIsUnknown: true },
       'gen_ai.token.cost.total',
       { attribute: 'coding_agent.session.cost_usd', aggregate: true },
     ],

@@ -78,6 +78,8 @@ export const OPENLLMETRY: Dialect = {
       marqo: 'retrieval',
     },
   },
+  // Its instrumentation of LangChain for JavaScript gives tools the kind `task`.
+  spanNames: { 'execute_tool *': 'execute_tool' },
   cachedTokens: [
     {
       scopes: ['opentelemetry.instrumentation.bedrock', '@traceloop/instrumentation-bedrock'],

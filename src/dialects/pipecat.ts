@@ -6,6 +6,12 @@ export const PIPECAT: Dialect = {
   scopes: ['pipecat', 'pipecat.turn'],
   hints: ['metrics.ttfb', 'turn.number'],
   fields: {
+    // From the second call on, the request model is the model that answered the call before.
+    request_model: [
+      { attribute: 'param.model', only: ['pipecat'] },
+      { attribute: 'gen_ai.request.model', only: ['pipecat'], either: true },
+    ],
+    response_model: [{ attribute: 'gen_ai.request.model', only: ['pipecat'], either: true }],
     input_content: [{ attribute: 'input', only: ['pipecat'] }],
     output_content: [{ attribute: 'output', only: ['pipecat'] }],
     system_instructions: [{ attribute: 'system', only: ['pipecat'] }],

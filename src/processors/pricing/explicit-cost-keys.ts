@@ -23,6 +23,8 @@ export interface CostCandidate {
   readonly value: number | string | bigint;
   /** The cost is a sum over other records. */
   readonly aggregate: boolean;
+  /** The sender has no price for the model. */
+  readonly unpriced: boolean;
 }
 export type StatedCosts = Readonly<Record<CostSide, readonly CostCandidate[]>>;
 
@@ -109,7 +111,12 @@ export class ExplicitCosts {
     for (const { rule, row } of usable.sort((one, other) => rank(one.rule) - rank(other.rule))) {
       const value = statedValue(batch, rule.row, row);
       if (value === null) continue;
-      costs[rule.side].push({ attribute: rule.row.attribute, value, aggregate: rule.row.aggregate ?? false });
+      costs[rule.side].push({
+        attribute: rule.row.attribute,
+        value,
+        aggregate: rule.row.aggregate ?? false,
+        unpriced: rule.row.zeroIsUnknown === true && rule.dialect === dialect && Number(value) === 0,
+      });
     }
     return costs;
   }

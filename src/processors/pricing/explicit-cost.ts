@@ -72,8 +72,8 @@ export function chooseStatedCost(costs: StatedCosts, ownUsage: boolean): StatedC
 }
 
 function firstValid(candidates: readonly CostCandidate[], ownUsage: boolean): Accepted | null {
-  for (const { attribute, value, aggregate } of candidates) {
-    if (aggregate && ownUsage) continue;
+  for (const { attribute, value, aggregate, unpriced } of candidates) {
+    if (unpriced || (aggregate && ownUsage)) continue;
     const money = parseExplicitCost(value);
     if (money !== null) return { money, attribute };
   }
@@ -95,6 +95,7 @@ export function explainStatedCosts(costs: StatedCosts, ownUsage: boolean): State
 
 function reasonOf(candidate: CostCandidate, ownUsage: boolean, used: string | null): string {
   if (parseExplicitCost(candidate.value) === null) return 'it is no cost that can be stored';
+  if (candidate.unpriced) return 'this sender states 0 for a model without a price';
   if (candidate.aggregate && ownUsage) return 'it is a sum over other records';
   return `${used ?? 'another'} comes first`;
 }

@@ -607,6 +607,26 @@ const SHAPES: readonly DocumentedCase[] = [
     },
   },
   {
+    what: "a span of FastAPI in LiteLLM's proxy, which puts the model of the request on every span",
+    signal: 'traces',
+    record: {
+      name: 'fastapi.dependencies',
+      scope: 'fastapi',
+      attributes: {
+        'gen_ai.request.model': 'gpt-4o-mini',
+        'litellm.api_key.hash': 'h',
+        'litellm.metadata.user_api_key_end_user_id': 'u1',
+      },
+    },
+    row: { category: null, operation: null, usage_scope: null, user_id: 'u1', dialect: 'litellm' },
+  },
+  {
+    what: "a guardrail of LiteLLM's proxy",
+    signal: 'traces',
+    record: { name: 'execute_guardrail pii', scope: 'litellm', attributes: { 'litellm.guardrail.name': 'pii' } },
+    row: { category: 'guardrail', operation: 'guardrail', dialect: 'litellm' },
+  },
+  {
     what: "Azure AI's span with messages as events",
     signal: 'traces',
     record: {

@@ -12,6 +12,34 @@ export interface SenderFault {
 
 export const SENDER_FAULTS: readonly SenderFault[] = [
   {
+    sender: 'litellm-proxy-openai',
+    fields: ['response_model'],
+    reason: 'gives the requested model as the one that answered',
+  },
+  {
+    sender: 'openllmetry-langchain-js',
+    fields: ['response_model'],
+    reason: 'gives the requested model as the one that answered',
+  },
+  {
+    sender: 'openllmetry-langchain-js',
+    scenarios: ['tool'],
+    fields: ['output_content'],
+    reason: 'leaves out the call of the tool that the model asks for',
+  },
+  {
+    sender: 'openllmetry-langchain-js',
+    scenarios: ['tool'],
+    fields: ['tool_name'],
+    reason: 'gives the class of the tool as its name',
+  },
+  {
+    sender: 'openinference-langchain-js',
+    scenarios: ['responses'],
+    fields: ['output_content'],
+    reason: 'leaves the text out of messages of the Responses API',
+  },
+  {
     sender: 'claude-code',
     fields: ['response_id'],
     reason: 'gives the id of the request, not that of the answer',

@@ -86,3 +86,11 @@ t.test('sums over other records are marked', async (t) => {
 t.test('integers beyond the exact range of doubles keep all digits', async (t) => {
   t.strictSame(totals({ attributes: { 'gen_ai.usage.cost': 9007199254740993n } }), [9007199254740993n]);
 });
+
+t.test('a cost of 0 of a sender that writes it for a model without a price is no cost', async (t) => {
+  const cost = (value: number, scope: string): unknown =>
+    stated({ scope, attributes: { 'gen_ai.operation.name': 'chat', 'gen_ai.usage.cost': value } })?.total[0]?.unpriced;
+  t.equal(cost(0, 'openlit.otel.tracing'), true);
+  t.equal(cost(0.1, 'openlit.otel.tracing'), false);
+  t.equal(cost(0, 'acme'), false, 'a call that is free of charge');
+});
