@@ -1,12 +1,16 @@
 /** The first start and later starts with the shipped configuration: the real executable and its embedded PostgreSQL. */
+import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { longTest } from '../support/long.ts';
 import { sluice } from '../support/command-line.ts';
-import { type Executable, freePort, openFolder, startExecutable } from '../support/executable.ts';
+import { waitFor } from '../../src/extensions/postgres/embedded/wait.ts';
+import { BIN, type Executable, freePort, openFolder, startExecutable, watchExecutable } from '../support/executable.ts';
 import { GrpcClient, protobufWriter } from '../support/grpc-client.ts';
 import { send } from '../support/otlp-client.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 import { aSpan, aTraceRequest } from '../support/payloads.ts';
 
 t.setTimeout(300_000);
@@ -103,6 +107,29 @@ t.test('the first start prints a key once, and environment variables with which 
   t.equal(called.code, 0, 'gRPC is served by default');
   child.kill('SIGTERM');
   t.equal(await ended, 0);
+});
+
+t.test('Ctrl-C while the database is made stops in order', { skip: process.platform === 'win32' }, async (t) => {
+  const other = openFolder(t);
+  const settings = SETTINGS.map((word) => word.replace(/=127\.0\.0\.1:\d+$/u, '=127.0.0.1:0'));
+  const env = { ...process.env, DATABASE_URL: '' };
+  // A process group of its own: a terminal sends the signal to the whole group.
+  const child = spawn(process.execPath, [BIN, ...settings], {
+    cwd: other,
+    env,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const { ended, output } = watchExecutable(child);
+  const made = async () => {
+    const names = await readdir(join(other, 'data', 'postgres'), { recursive: true }).catch(() => []);
+    return names.some((name) => /^cluster\.incomplete-\w+\/base\/1\/PG_VERSION$/u.test(name)) ? true : undefined;
+  };
+  await waitFor(made, { timeoutMs: PATIENCE_MS });
+  process.kill(-(child.pid ?? 0), 'SIGINT');
+  t.equal(await ended, 0);
+  t.notMatch(output.err, /error/u);
+  t.match(output.err, '"stopped"');
 });
 
 t.test('the next start shows no key, and the data and the key still exist', async (t) => {

@@ -138,7 +138,10 @@ async function removePartials(folder: string): Promise<void> {
   );
 }
 
-/** Runs a program as the server's user to its end. Returns its output if it failed, undefined on success. */
+/**
+ * Runs a program as the server's user to its end, in a session of its own: the terminal's Ctrl-C goes to the daemon,
+ * which stops in order. Returns the output if the program failed, undefined on success.
+ */
 async function runAs(
   program: string,
   args: readonly string[],
@@ -151,6 +154,8 @@ async function runAs(
     cwd,
     env: environment,
     stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+    windowsHide: true,
     signal,
     killSignal: 'SIGKILL',
   });
