@@ -14,6 +14,7 @@ import { commandLine } from './command-line.ts';
 import { withDatabase } from './database.ts';
 import { flagOption, textOption, UsageError, type Values } from './options.ts';
 import { post, refused, type Target, TARGET_OPTIONS, withTarget } from './otlp-target.ts';
+import { boundUrl } from './running-daemon.ts';
 import { formatCount } from './view/format.ts';
 import { asJson } from './view/screen-text.ts';
 
@@ -146,11 +147,13 @@ async function measure(call: Call, target: Target, { settings, database }: Measu
   // The default action would end the process before its key is revoked. A second signal has the default action.
   for (const signal of STOPS) process.once(signal, stop);
   try {
+    const configured = config === null ? null : findMetricsUrl(config);
+    const metricsUrl = await boundUrl(call, configured, ({ metrics }) => metrics).catch(() => null);
     const run = await runLoad({
       ...settings,
       ...{ endpoint, key, signal: stopping.signal },
       requests: requestsOf(call, settings),
-      sources: { metricsUrl: config === null ? null : findMetricsUrl(config), database },
+      sources: { metricsUrl, database },
       report: (step) => sayStep(call, step),
     });
     const { aborted } = stopping.signal;

@@ -10,6 +10,7 @@ import { findEndpoint } from '../daemon/endpoint.ts';
 import { sdkVariables } from './greeting.ts';
 import { withDatabase } from './database.ts';
 import { flagOption, onlyWord, textOption } from './options.ts';
+import { boundUrl } from './running-daemon.ts';
 import type { Terminal } from './terminal.ts';
 import { describeTable } from './view/table.ts';
 
@@ -40,7 +41,7 @@ export const commands: Readonly<Record<string, Command>> = {
           terminal.say(
             `A key for project ${project}, ${environment === null ? 'all environments' : `environment ${environment}`}. It is not shown again.`,
           );
-          const endpoint = findEndpoint(config);
+          const endpoint = await boundUrl(call, findEndpoint(config), ({ otlp }) => otlp?.http).catch(() => null);
           if (endpoint !== null) terminal.say(['', ...sdkVariables(endpoint, key.text)].join('\n'));
         }
       }),

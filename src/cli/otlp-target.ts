@@ -11,6 +11,7 @@ import { commandLine } from './command-line.ts';
 import { CONFIG_OPTIONS, readConfig } from './config-options.ts';
 import { withDatabase } from './database.ts';
 import { textOption } from './options.ts';
+import { boundUrl } from './running-daemon.ts';
 import { clean } from './view/screen-text.ts';
 
 const DEFAULT_ENDPOINT = 'http://127.0.0.1:4318';
@@ -60,7 +61,8 @@ export async function withTarget(
   if (named !== undefined && given !== '')
     return work({ endpoint: endpointOf(named), key: given, config: null, own: null });
   const config = await readConfig(call);
-  const endpoint = endpointOf(named ?? findEndpoint(config) ?? DEFAULT_ENDPOINT);
+  const configured = async (): Promise<string | null> => boundUrl(call, findEndpoint(config), ({ otlp }) => otlp?.http);
+  const endpoint = endpointOf(named ?? (await configured()) ?? DEFAULT_ENDPOINT);
   // Checked before a key is created, and before a database is started for that.
   await checkAlive(endpoint);
   if (given !== '') return work({ endpoint, key: given, config, own: null });

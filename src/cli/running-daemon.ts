@@ -47,6 +47,18 @@ export async function nameDaemons(error: unknown, call: Call): Promise<unknown> 
   return new UserError(error.message, `${error.hint ?? ''} These daemons run already:\n${list(daemons)}`, error.reason);
 }
 
+/**
+ * A URL of the configuration. Where that leaves the port open, the running daemon is asked; null if it does not tell.
+ */
+export async function boundUrl(
+  call: Call,
+  url: string | null,
+  pick: (status: Status) => string | null | undefined,
+): Promise<string | null> {
+  if (url === null || new URL(url).port !== '0') return url;
+  return pick((await ask(await findDaemonSocket(call), 'status')) as Status) ?? null;
+}
+
 export async function ask(socket: string, word: ControlWord): Promise<unknown> {
   try {
     return await askDaemon(socket, word);

@@ -51,6 +51,12 @@ function describe(status: Status, before: Status | null): string {
     ['process', `pid ${status.pid}, version ${status.version}, in ${status.folder}`],
     ['configuration', status.configuration.join(', ')],
     ...(status.database === null ? [] : [['database', status.database]]),
+    // Earlier versions do not tell them.
+    ...Object.entries({
+      'OTLP/HTTP': status.otlp?.http,
+      'OTLP/gRPC': status.otlp?.grpc,
+      metrics: status.metrics,
+    }).flatMap(([name, url]) => ((url ?? null) === null ? [] : [[name, String(url)]])),
     ...((status.console ?? null) === null ? [] : [['console', String(status.console)]]),
     ['requests', `${status.requestsInFlight} in flight, ${status.requestsWaiting} waiting for a commit`],
     ['commits', commits === 0 ? 'none yet' : `${commits}, ${(requestsSettled / commits).toFixed(1)} requests each`],

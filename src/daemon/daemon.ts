@@ -25,7 +25,7 @@ import { type Controls, StatusServer } from '../service/telemetry/status-server.
 import { OpenTaps } from '../service/telemetry/tap.ts';
 import { ChildCommands } from './child-commands.ts';
 import { type ReadFiles, readFiles } from './config-files.ts';
-import { findEndpoint } from './endpoint.ts';
+import { type Bound, findEndpoint, findGrpcEndpoint, findMetricsUrl } from './endpoint.ts';
 import { findEmbeddedUrl } from './configured-database.ts';
 import { greet } from './first-start.ts';
 import { findRetention } from './retention.ts';
@@ -101,7 +101,7 @@ export class Daemon {
     if (problems.length === 0) this.#logger.info(fields, 'everything is ready');
     else this.#logger.warn({ ...fields, problems }, 'everything has started, but not all of it is ready');
     if (!this.#stopping) this.#manager.ready();
-    void greet(this.#host, config, this.#capabilities, this.#logger);
+    void greet(this.#host, config, this.#capabilities, this.#logger, this.#bound);
     return this.#finished;
   }
 
@@ -198,6 +198,8 @@ export class Daemon {
     return { status: () => this.#status(), reload: () => this.#reloads.request(), tap: this.#openTap };
   }
 
+  readonly #bound: Bound = (place) => this.#workers?.addressOf(place) ?? this.#sockets.addressOf(place);
+
   readonly #openTap: Controls['tap'] = (question, send) => {
     const close = this.#taps.open(question, send);
     const closeWorkers = this.#workers?.tap(question, send);
@@ -217,7 +219,13 @@ export class Daemon {
       lastProblems: this.#logger.problems,
     });
     const place = this.#capabilities.find(CONSOLE)?.address() ?? null;
-    const own = { ...identityOf(this.#files, this.#host), ...activity, console: place?.url ?? place?.endpoint ?? null };
+    const own = {
+      ...identityOf(this.#files, this.#host),
+      ...activity,
+      otlp: { http: findEndpoint(config, this.#bound), grpc: findGrpcEndpoint(config, this.#bound) },
+      metrics: findMetricsUrl(config, this.#bound),
+      console: place?.url ?? place?.endpoint ?? null,
+    };
     if (this.#workers === null) return own;
     return joinStatuses(own, this.#workers.list(), (await this.#workers.collect()).statuses);
   }
@@ -225,6 +233,7 @@ export class Daemon {
   #facts(): DaemonFacts {
     const status = async (): Promise<Readonly<Record<string, unknown>>> => ({ ...(await this.#status()) });
     // The configuration in force changes with a reload.
+    const endpoint = (): string | null => findEndpoint(this.#files.config, this.#bound);
     const config = (): Config => this.#files.config;
     const prices = (): Prices | null => this.#capabilities.find(PRICES) ?? null;
     return {
@@ -232,7 +241,7 @@ export class Daemon {
       workers: this.#workers?.count ?? 0,
       status,
       get endpoint() {
-        return findEndpoint(config());
+        return endpoint();
       },
       get keptFor() {
         return findRetention(config());

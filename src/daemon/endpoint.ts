@@ -7,20 +7,26 @@ const EVERYWHERE = new Set(['', '0.0.0.0', '[::]', '::']);
 
 type Protocol = 'http' | 'grpc';
 
+/** The bound address of an endpoint, by its option; null where it is not open. */
+export type Bound = (place: { readonly endpoint: string; readonly option: string }) => string | null;
+
+/** For a configuration that no daemon of this process runs: port 0 stays. */
+const NOT_OPEN: Bound = () => null;
+
 /** The OTLP/HTTP endpoint of the first `otlp` receiver that a pipeline uses; null when there is none. */
-export function findEndpoint(config: Config): string | null {
-  return findUrl(config, 'http');
+export function findEndpoint(config: Config, bound = NOT_OPEN): string | null {
+  return findUrl(config, 'http', bound);
 }
 
 /** The OTLP/gRPC endpoint of the first `otlp` receiver that a pipeline uses; null when there is none. */
-export function findGrpcEndpoint(config: Config): string | null {
-  return findUrl(config, 'grpc');
+export function findGrpcEndpoint(config: Config, bound = NOT_OPEN): string | null {
+  return findUrl(config, 'grpc', bound);
 }
 
 /** The URL of the daemon's metrics; null when they are not served. */
-export function findMetricsUrl({ service }: Config): string | null {
+export function findMetricsUrl({ service }: Config, bound = NOT_OPEN): string | null {
   const { enabled, endpoint } = service.telemetry.metrics;
-  const url = enabled ? urlOf({ endpoint }) : null;
+  const url = enabled ? urlOf({ endpoint, option: 'service.telemetry.metrics.endpoint' }, bound) : null;
   return url === null ? null : `${url}/metrics`;
 }
 
@@ -30,9 +36,9 @@ export function listensEverywhere(config: Config): boolean {
   return all.some(({ endpoint }) => parseListenEndpoint(endpoint) !== null && EVERYWHERE.has(hostOf(endpoint)));
 }
 
-function findUrl(config: Config, protocol: Protocol): string | null {
+function findUrl(config: Config, protocol: Protocol, bound: Bound): string | null {
   for (const listening of listeningsOf(config, protocol)) {
-    const url = urlOf(listening);
+    const url = urlOf(listening, bound);
     if (url !== null) return url;
   }
   return null;
@@ -40,6 +46,7 @@ function findUrl(config: Config, protocol: Protocol): string | null {
 
 interface Listening {
   readonly endpoint: string;
+  readonly option: string;
   readonly tls?: unknown;
 }
 
@@ -48,15 +55,19 @@ function listeningsOf(config: Config, protocol: Protocol): readonly Listening[] 
   return [...config.receivers.values()].flatMap(({ id, definition, options }) => {
     if (definition.type !== 'otlp' || !used.has(id)) return [];
     const { protocols } = options as { readonly protocols?: Readonly<Partial<Record<Protocol, Listening>>> };
-    return protocols?.[protocol] ?? [];
+    const found = protocols?.[protocol];
+    return found === undefined ? [] : { ...found, option: `receivers.${id}.protocols.${protocol}.endpoint` };
   });
 }
 
 /** Null for a Unix domain socket, which has no URL. */
-function urlOf({ endpoint, tls }: Listening): string | null {
+function urlOf({ endpoint, option, tls }: Listening, bound: Bound): string | null {
   const parsed = parseListenEndpoint(endpoint);
   if (parsed === null || 'path' in parsed) return null;
-  const place = EVERYWHERE.has(hostOf(endpoint)) ? `127.0.0.1:${parsed.port}` : endpoint;
+  const open = parsed.port === 0 ? bound({ endpoint, option }) : null;
+  const port = open === null ? parsed.port : open.slice(open.lastIndexOf(':') + 1);
+  const host = hostOf(endpoint);
+  const place = `${EVERYWHERE.has(host) ? '127.0.0.1' : host}:${port}`;
   return `${tls === undefined ? 'http' : 'https'}://${place}`;
 }
 

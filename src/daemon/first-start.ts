@@ -10,7 +10,7 @@ import type { Config } from '../config/config.ts';
 import { makeLink } from '../extensions/console/auth/make-link.ts';
 import { Administration } from '../extensions/postgres/administration.ts';
 import { findEmbedded, findPostgresOptions } from './configured-database.ts';
-import { findEndpoint, findGrpcEndpoint, listensEverywhere } from './endpoint.ts';
+import { type Bound, findEndpoint, findGrpcEndpoint, listensEverywhere } from './endpoint.ts';
 import { type DaemonHost, FIRST_PERSON, FIRST_PROJECT, type GreetedConsole, type Greeting } from './daemon-host.ts';
 import { shellWord } from './shell-word.ts';
 
@@ -28,13 +28,14 @@ export async function greet(
   config: Config,
   capabilities: Capabilities,
   logger: Logger,
+  bound: Bound,
 ): Promise<void> {
-  const endpoint = findEndpoint(config);
+  const endpoint = findEndpoint(config, bound);
   const database = capabilities.find(POSTGRES_DATABASE);
   if (database === undefined || endpoint === null) return;
   await database.opened;
   try {
-    const grpc = findGrpcEndpoint(config);
+    const grpc = findGrpcEndpoint(config, bound);
     if (config.service.telemetry.logs.format === 'json') return await greetInLog({ host, config, database, logger });
     const psql = await psqlLine(host, config);
     const first = await openFirstProject(database, config);

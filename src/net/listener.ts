@@ -24,6 +24,12 @@ export class ListeningSockets {
     return new ServiceListeners((key) => this.#socket(key));
   }
 
+  /** The bound address of an endpoint that a service of this process uses; null without one. */
+  addressOf(place: Pick<ListenRequest, 'endpoint' | 'option'>): string | null {
+    const endpoint = parseListenEndpoint(place.endpoint);
+    return (endpoint === null ? undefined : this.#sockets.get(keyOf(endpoint, place))?.address) || null;
+  }
+
   #socket(key: string): OpenSocket {
     const known = this.#sockets.get(key);
     if (known !== undefined) return known;
@@ -69,7 +75,7 @@ class ServiceListeners implements Listeners {
 }
 
 /** A request for any free port gets its own socket; a later service finds it by the option. */
-export function keyOf(endpoint: Endpoint, { option }: ListenRequest): string {
+export function keyOf(endpoint: Endpoint, { option }: Pick<ListenRequest, 'option'>): string {
   if ('path' in endpoint) return `unix:${endpoint.path}`;
   return endpoint.port === 0 ? `${formatEndpoint(endpoint)} for ${option}` : formatEndpoint(endpoint);
 }

@@ -43,7 +43,10 @@ t.test('status and reload find the daemon of the folder without any option', { s
   t.match(out, new RegExp(`configuration +${path}\n`, 'u'));
   t.match(out, /^running, ready, up \d+ s\n/u);
   const status: unknown = JSON.parse((await sluice(['status', '--json'], { folder })).out);
-  t.match(status, { pid: daemon.child.pid, configuration: [path], folder, database: null });
+  const address = /"endpoint":"([^"]+)"[^\n]*listening for OTLP\/HTTP/u.exec(daemon.output.err)?.[1] ?? 'unknown';
+  const otlp = { http: `http://${address}`, grpc: null };
+  t.match(status, { pid: daemon.child.pid, configuration: [path], folder, database: null, otlp });
+  t.match(out, new RegExp(`OTLP/HTTP +http://${address}\nmetrics +http://127\\.0\\.0\\.1:[1-9]`, 'u'));
 
   const reloaded = await sluice(['reload'], { folder });
   t.match(reloaded, { code: 0, out: `The daemon with pid ${daemon.child.pid} has loaded ${path} again.\n` });
@@ -56,6 +59,16 @@ t.test('status and reload find the daemon of the folder without any option', { s
   const json = await sluice(['reload', '--json'], { folder });
   t.equal(json.code, 1);
   t.match(JSON.parse(json.out), { loaded: false, problems: [/unknown option "projct"/u] });
+});
+
+t.test('commands that send find a daemon whose port the configuration leaves open', { skip }, async (t) => {
+  const folder = folderOf({ 'sluice.yaml': SIDECAR });
+  const bench = ['bench', '--key', KEY, '--yes', '--kind', 'small-spans', '--rate', '64', '--duration', '1s', '--json'];
+  t.match(await sluice(bench, { folder }), { code: 1, err: /no daemon runs with this configuration/u });
+  await start(t, folder);
+  const { code, out, err } = await sluice(bench, { folder });
+  t.equal(code, 0, err);
+  t.match(JSON.parse(out), { endpoint: /^http:\/\/127\.0\.0\.1:[1-9]/u, daemon_memory_bytes: Number });
 });
 
 t.test('a daemon of an earlier version and one that ends are told apart', { skip }, async (t) => {

@@ -20,13 +20,12 @@ const LINK = /\bhttp:\/\/127\.0\.0\.1:\d+\/login#[0-9A-Za-z_-]{43}\b/u;
 const folder = openFolder(t);
 const port = await freePort();
 const url = `http://127.0.0.1:${port}`;
-const grpcPort = await freePort();
 const SETTINGS = [
   ['extensions.postgres.data_dir', './data'],
   ['extensions.health_check.endpoint', '127.0.0.1:0'],
   ['extensions.console.endpoint', '127.0.0.1:0'],
   ['receivers.otlp.protocols.http.endpoint', `127.0.0.1:${port}`],
-  ['receivers.otlp.protocols.grpc.endpoint', `127.0.0.1:${grpcPort}`],
+  ['receivers.otlp.protocols.grpc.endpoint', '127.0.0.1:0'],
   ['service.telemetry.metrics.endpoint', '127.0.0.1:0'],
 ].flatMap(([path, value]) => ['--set', `${path}=${value}`]);
 
@@ -100,7 +99,8 @@ t.test('the first start prints a key once, and environment variables with which 
     refusals: [{ code: 'invalid_api_key', signal: 'traces', project: null, address: /^127\.0\.0\.1:\d+$/u }],
   });
   t.equal(await sendSpan(key, 'first'), 200);
-  const client = new GrpcClient(`127.0.0.1:${grpcPort}`);
+  const grpc = /OTLP\/gRPC is at http:\/\/(\S+)\.\n/u.exec(output.out)?.[1] ?? '';
+  const client = new GrpcClient(grpc);
   const span = aTraceRequest([aSpan({ name: 'over gRPC', start: BigInt(Date.now()) * 1_000_000n })]);
   const called = await client.call({ authorization: `Bearer ${key}`, body: protobufWriter()('traces', span) });
   client.close();
@@ -137,7 +137,8 @@ t.test('the next start shows no key, and the data and the key still exist', asyn
   t.notMatch(output.out, 'slc_');
   t.notMatch(output.out, LINK);
   t.match(output.out, /console at http:\/\/127\.0\.0\.1:\d+, log in with/u);
-  t.match(output.out, `OTLP/HTTP at ${url}\n                   OTLP/gRPC at http://127.0.0.1:${grpcPort}\n`);
+  t.match(output.out, `OTLP/HTTP at ${url}\n`);
+  t.match(output.out, /^ {19}OTLP\/gRPC at http:\/\/127\.0\.0\.1:[1-9]\d*\n/mu);
   t.match(output.out, / {4}create another API key\n {6}\S.* key create --set /u);
   t.equal(await sendSpan(key, 'second'), 200);
   t.strictSame(await namesOfTraces(), ['first', 'over gRPC', 'second']);

@@ -34,6 +34,11 @@ export class SharedPorts {
     return port.listen(holder, this.#open, place);
   }
 
+  /** The bound address; null while the port is not open. */
+  addressOf(key: string): string | null {
+    return this.#ports.get(key)?.address ?? null;
+  }
+
   /** The limit applies to all holders together. */
   limit(key: string, request: ListenRequest): void {
     this.#ports.get(key)?.limit(request);
@@ -86,6 +91,10 @@ class SharedPort {
       this.#forget();
       throw error;
     }
+  }
+
+  get address(): string | null {
+    return this.#port?.address ?? null;
   }
 
   limit({ maxConnections = Number.POSITIVE_INFINITY, ...request }: ListenRequest): void {

@@ -6,6 +6,9 @@ import { type ChildProcess, fork } from 'node:child_process';
 import type { Component } from '../../component/component.ts';
 import type { Logger } from '../../component/logger.ts';
 import type { Meter } from '../../component/meter.ts';
+import { parseListenEndpoint } from '../../component/endpoint.ts';
+import type { ListenRequest } from '../../component/listening.ts';
+import { keyOf } from '../../net/listener.ts';
 import { openPausedPort } from '../../net/port.ts';
 import type { Family } from '../../service/telemetry/families.ts';
 import type { Activity, WorkerStatus } from '../../service/telemetry/status.ts';
@@ -68,6 +71,12 @@ export class Workers implements Component {
 
   get count(): number {
     return this.#options.count;
+  }
+
+  /** The bound address of an endpoint that the workers share; null without one. */
+  addressOf(place: Pick<ListenRequest, 'endpoint' | 'option'>): string | null {
+    const endpoint = parseListenEndpoint(place.endpoint);
+    return endpoint === null ? null : this.#ports.addressOf(keyOf(endpoint, place));
   }
 
   async start(): Promise<void> {

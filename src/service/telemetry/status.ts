@@ -39,6 +39,10 @@ export interface Identity {
 }
 
 export interface Status extends Identity, Activity {
+  /** The URLs of OTLP on this machine; null where it is not served over TCP. */
+  readonly otlp: { readonly http: string | null; readonly grpc: string | null };
+  /** The URL of the metrics; null when they are not served. */
+  readonly metrics: string | null;
   /** The URL of the console; its endpoint where it has no URL; null without one. */
   readonly console: string | null;
 }
