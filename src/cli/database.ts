@@ -1,5 +1,5 @@
 /** Opens the configured database, for commands that read or change it while a daemon may run. */
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { isLockTimeout } from '../component/lock-wait.ts';
 import { UserError } from '../errors.ts';
@@ -24,6 +24,7 @@ import { findPostgresOptions } from '../daemon/configured-database.ts';
 import { findDaemons, type RunningDaemon } from '../daemon/runtime-folder.ts';
 import type { Call } from './command.ts';
 import { readConfig } from './config-options.ts';
+import { fileFault } from './file-fault.ts';
 import { requireProject } from './known-project.ts';
 import { describeOthers } from './running-daemon.ts';
 
@@ -161,8 +162,15 @@ async function findCluster({ access, options, call }: Opening): Promise<string> 
 
 const databaseOf = ({ status }: RunningDaemon): string => status.database ?? '';
 
+/** A folder that this user cannot enter may have one. */
 export function hasCluster(dataDir: string): boolean {
-  return ['cluster', 'moved-to'].some((name) => existsSync(join(dataDir, 'postgres', name)));
+  try {
+    return ['cluster', 'moved-to'].some(
+      (name) => statSync(join(dataDir, 'postgres', name), { throwIfNoEntry: false }) !== undefined,
+    );
+  } catch (error) {
+    throw new UserError(`${dataDir} cannot be read: ${fileFault(error)}`, 'Run the command as the user of the daemon.');
+  }
 }
 
 function optionsOf(config: Config): PostgresOptions {

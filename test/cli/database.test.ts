@@ -1,4 +1,7 @@
 /** What commands say about failures of the database. */
+import { execFile } from 'node:child_process';
+import { chmodSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { explainOpening } from '../../src/cli/database.ts';
 import { waitForArchive } from '../../src/archive/archive.ts';
@@ -6,6 +9,7 @@ import { withArchiveSession } from '../../src/cli/lake/archive-work.ts';
 import { UserError } from '../../src/errors.ts';
 import { folderOf } from '../support/config-files.ts';
 import { sluice } from '../support/command-line.ts';
+import { BIN } from '../support/executable.ts';
 import { eventually } from '../support/eventually.ts';
 import { openMigrated } from '../support/migrated.ts';
 import { createDatabase } from '../support/postgres.ts';
@@ -17,6 +21,25 @@ t.test('a server without room for more locks is not called unreachable', async (
   const explained = explainOpening(failure);
   t.ok(explained instanceof UserError);
   t.match(explained, { message: 'the database server cannot run the query: out of shared memory', hint });
+});
+
+const skip = process.platform === 'win32';
+
+t.test('a data folder of another user is not called absent', { skip }, async (t) => {
+  const folder = folderOf({});
+  chmodSync(folder, 0o755);
+  const data = join(folder, 'data');
+  mkdirSync(join(data, 'postgres', 'cluster'), { recursive: true });
+  chmodSync(data, 0);
+  t.teardown(() => chmodSync(data, 0o700));
+  const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+  const env = { ...process.env, DATABASE_URL: '' };
+  const args = [BIN, 'traces'];
+  const err = await new Promise((resolve) =>
+    execFile(process.execPath, args, { cwd: folder, env, ...nobody }, (_, __, text) => resolve(text)),
+  );
+  const hint = '  hint: Run the command as the user of the daemon.\n';
+  t.equal(err, `error: ${data} cannot be read: this user may not do that\n${hint}`);
 });
 
 t.test('a lock of another session is not called an unreachable database', async (t) => {
