@@ -63,7 +63,7 @@ interface Usage {
 
 export const command: Command = {
   description:
-    'A call that several spans report counts once. A call without a user, conversation or agent of its own has that of the\nnearest span above it, or else the only user or conversation that its trace names. An unknown cost is left out of the\nsums and its model is listed as unpriced; `sluice prices check` tells why. Text and the cost of a trace select traces,\nnot calls: use `sluice traces`.',
+    'A call that several spans report counts once. A call without a user, conversation or agent of its own has that of the\nnearest span above it, or else the only user or conversation that its trace names. An unknown cost is left out of the\nsums and its model is listed as unpriced; `sluice prices check` tells why. Days are in UTC. Text and the cost of a\ntrace select traces, not calls: use `sluice traces`.',
   options: {
     ...READER_OPTIONS,
     by: textOption('model|day|conversation|project|environment|service|user|agent', 'The grouping of the sums', {
