@@ -2,6 +2,7 @@
  * Merges several files from left to right: maps are merged, other values are replaced. Then applies the `--set`
  * options.
  */
+import { parseEndpoint } from '../component/endpoint.ts';
 import { type Entry, emptyMap, type Node } from './node.ts';
 import { parseYaml } from './parse.ts';
 import type { Diagnostics } from './diagnostics.ts';
@@ -28,7 +29,7 @@ export function parseSetting(text: string, diagnostics: Diagnostics): Node | nul
     diagnostics.error(whole, 'not of the form path=value', 'as --set exporters.file.path=/tmp/telemetry.ndjson');
     return null;
   }
-  const value = parseYaml({ name: '--set', text: text.slice(split + 1) }, diagnostics);
+  const value = parseValue(text.slice(split + 1), diagnostics);
   if (value === null) return null;
   return steps.reduceRight<Node>(
     (inner, step) => {
@@ -37,6 +38,14 @@ export function parseSetting(text: string, diagnostics: Diagnostics): Node | nul
     },
     shift(value, source, split + 1),
   );
+}
+
+/** YAML reads `[::1]:4318` as a list with something behind it, and a shell removes the quotes that YAML needs. */
+function parseValue(text: string, diagnostics: Diagnostics): Node | null {
+  const source: Source = { name: '--set', text };
+  const isAddress = text.startsWith('[') && parseEndpoint(text) !== null;
+  if (!isAddress) return parseYaml(source, diagnostics);
+  return { kind: 'scalar', value: text, origin: { source, offset: 0, length: text.length } };
 }
 
 interface Step {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { merge } from '../../src/config/merge.ts';
+import { Diagnostics } from '../../src/config/diagnostics.ts';
+import { merge, parseSetting } from '../../src/config/merge.ts';
 import { type Entry, type Node, plainValueOf } from '../../src/config/node.ts';
 
 const origin = { source: { name: 'test', text: '' }, offset: 0, length: 0 };
@@ -62,4 +63,15 @@ t.test('every leaf of the right side is in the result', async () => {
 
 t.test('lists and scalars replace, and a null removes', async (t) => {
   t.strictSame(merged({ a: [1, 2], b: { c: 1 } }, { a: [3], b: null }), { a: [3], b: null });
+});
+
+t.test('a setting takes the address of IPv6 without quotes, and other brackets as a list', async (t) => {
+  const read = (text: string): unknown => {
+    const node = parseSetting(`a.b=${text}`, new Diagnostics());
+    return node === null ? null : plainValueOf(node);
+  };
+  t.strictSame(read('[::1]:4318'), { a: { b: '[::1]:4318' } });
+  t.strictSame(read('"[::1]:4318"'), { a: { b: '[::1]:4318' } });
+  t.strictSame(read('[x, y]'), { a: { b: ['x', 'y'] } });
+  t.equal(read('[x]y'), null);
 });
