@@ -227,17 +227,20 @@ async function requireFigures(
   requireEqual(figuresOf(recorded.rows[0]), figuresOf(restored.rows[0]), `the restored ${table.signal} of ${day}`);
 }
 
-/** The claims of the traces may have expired. A trace id that belongs to another project now stays with it. */
+/**
+ * The claims of the traces may have expired. A trace arrives with its first record. A trace id that belongs to another
+ * project now stays with it.
+ */
 async function claimTraces(query: Query, { signal }: LakeTable, name: string): Promise<void> {
   if (signal === 'metric_points') return;
   const [first, last] =
     signal === 'spans' ? ['min(start_time_unix_nano)', 'max(start_time_unix_nano)'] : ['NULL::int8', 'NULL::int8'];
   await query(
-    `INSERT INTO sluice.traces AS t (trace_id, project, environment, first_ns, last_ns)
-     SELECT DISTINCT ON (trace_id) trace_id, project, min(environment), ${first}, ${last}
+    `INSERT INTO sluice.traces AS t (trace_id, project, environment, first_ns, last_ns, created_at)
+     SELECT DISTINCT ON (trace_id) trace_id, project, min(environment), ${first}, ${last}, min(received_at)
      FROM sluice.${quoted(name)} WHERE trace_id IS NOT NULL GROUP BY trace_id, project ORDER BY trace_id, max(received_at) DESC
-     ON CONFLICT (trace_id) DO UPDATE SET first_ns = least(t.first_ns, excluded.first_ns), last_ns = greatest(t.last_ns, excluded.last_ns)
-     WHERE t.project = excluded.project`,
+     ON CONFLICT (trace_id) DO UPDATE SET first_ns = least(t.first_ns, excluded.first_ns), last_ns = greatest(t.last_ns, excluded.last_ns),
+       created_at = least(t.created_at, excluded.created_at) WHERE t.project = excluded.project`,
   );
 }
 

@@ -17,6 +17,7 @@ const VIEWS = new Set([
     'usage_spans',
     'usage_spans_near',
     'usage_records',
+    'usage_records_between',
     'usage_logs',
     'counting_rollups',
     'usage_rollups',
@@ -65,13 +66,16 @@ function* definitionsOf(views: string): Generator<string> {
     if (VIEWS.has(view ?? routine ?? '')) yield text.replaceAll(/\bviews\./gu, `${COMBINED}.`);
 }
 
-/** After rows were copied. A trace without a claim has expired in PostgreSQL; it arrived with its first record. */
+/**
+ * After rows were copied. A trace without a claim has expired in PostgreSQL; it arrived with its first record. So did
+ * one that was claimed again later.
+ */
 export async function completeTables(query: Query): Promise<void> {
   await query(`
     TRUNCATE pg_temp.lake_traces;
     INSERT INTO pg_temp.lake_traces (trace_id, project, environment, first_ns, last_ns, created_at)
     SELECT l.trace_id, l.project, coalesce(t.environment, l.environment), least(t.first_ns, l.first_ns),
-      greatest(t.last_ns, l.last_ns), coalesce(t.created_at, l.received_at)
+      greatest(t.last_ns, l.last_ns), CASE WHEN t.created_at < l.received_at + interval '1 day' THEN t.created_at ELSE l.received_at END
     FROM (
       SELECT trace_id, project, min(environment) AS environment, min(time_ns) AS first_ns, max(time_ns) AS last_ns, min(received_at) AS received_at
       FROM (SELECT trace_id, project, environment, start_time_unix_nano AS time_ns, received_at FROM pg_temp.lake_spans

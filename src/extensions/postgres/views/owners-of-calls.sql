@@ -77,11 +77,14 @@ LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp S
 DECLARE
   lowest_ns int8;
   highest_ns int8;
+  -- When the log records of the traces arrived at the earliest, as in `trace_usage_of`.
+  since timestamptz;
 BEGIN
   IF of_column NOT IN ('user_id', 'conversation_id', 'agent_name') THEN RAISE EXCEPTION 'no such column: %', of_column; END IF;
   -- Most calls name their own. The statement below is planned at each use.
   IF cardinality(of_traces) = 0 THEN RETURN; END IF;
-  SELECT min(t.first_ns), max(t.last_ns) INTO lowest_ns, highest_ns FROM sluice.traces t WHERE t.trace_id = ANY (of_traces);
+  SELECT min(t.first_ns), max(t.last_ns), least(min(t.created_at), to_timestamp(min(t.first_ns) / 1000000000.0)) - interval '1 day'
+  INTO lowest_ns, highest_ns, since FROM sluice.traces t WHERE t.trace_id = ANY (of_traces);
   RETURN QUERY EXECUTE format($query$
     WITH asked AS MATERIALIZED (SELECT DISTINCT a.* FROM unnest($1, $2) AS a (trace_id, span_id)),
     owner AS MATERIALIZED (
@@ -90,7 +93,8 @@ BEGIN
       SELECT r.project, r.trace_id, min(r.value) AS lowest, max(r.value) AS highest FROM (
         SELECT project, trace_id, s.%1$I AS value FROM owner JOIN sluice.spans s USING (project, trace_id)
         WHERE s.start_time_unix_nano BETWEEN $3 AND $4 AND s.%1$I IS NOT NULL
-        UNION ALL SELECT project, trace_id, l.%1$I FROM owner JOIN sluice.logs l USING (project, trace_id) WHERE l.%1$I IS NOT NULL
+        UNION ALL SELECT project, trace_id, l.%1$I FROM owner JOIN sluice.logs l USING (project, trace_id)
+        WHERE l.received_at >= $5 AND l.%1$I IS NOT NULL AND NOT %2$L
       ) r GROUP BY 1, 2
     ), above AS MATERIALIZED (
       SELECT trace_id, array_agg(s.span_id) AS ids,
@@ -104,7 +108,7 @@ BEGIN
     JOIN (SELECT b.trace_id, u.* FROM above b CROSS JOIN LATERAL unnest(b.ids, b.found) AS u (span_id, value)) v
       ON v.trace_id = a.trace_id AND v.span_id = a.span_id
     WHERE v.value IS NOT NULL GROUP BY 1, 2
-  $query$, of_column, of_column = 'agent_name') USING of_traces, of_spans, lowest_ns, highest_ns;
+  $query$, of_column, of_column = 'agent_name') USING of_traces, of_spans, lowest_ns, highest_ns, since;
 END $$;
 REVOKE EXECUTE ON FUNCTION views.owners_of FROM PUBLIC;
 

@@ -68,6 +68,17 @@ FROM sluice.logs l WHERE usage_scope = 'own'
   AND (trace_id IS NOT NULL OR conversation_id IS NULL OR dialect IS DISTINCT FROM 'codex'
     OR NOT views.codex_spans_report(project, conversation_id, sluice.log_ns(time_unix_nano, observed_time_unix_nano, received_at)));
 
+-- Those that arrived between these times. The planner puts the query in place of the call, as that of `usage_spans_near`.
+CREATE FUNCTION views.usage_records_between(from_time timestamptz, until_time timestamptz) RETURNS TABLE (
+  project text, environment text, trace_id bytea, time_unix_nano int8, provider text, model text, conversation_id text, user_id text,
+  agent_name text, input_tokens int8, output_tokens int8, total_tokens int8, cache_read_tokens int8, cache_write_tokens int8,
+  reasoning_tokens int8, input_cost numeric, output_cost numeric, total_cost numeric, cost_source text, response_id text, span_id bytea,
+  service_name text, latency_ms float8, time_to_first_token_ms float8, is_error bool, call_key text, record_id text, standing text,
+  dialect text
+) LANGUAGE sql STABLE AS $$
+  -- query of usage_records: FROM sluice.logs l WHERE l.received_at BETWEEN from_time AND until_time
+$$;
+
 -- Those that spans do not report too: by the response id, by the span that the record names, or because the sender reports
 -- every call on spans and does so in this trace.
 CREATE VIEW views.usage_logs AS
