@@ -194,7 +194,8 @@ function pageStatement(
     SELECT * FROM (
       SELECT n.* FROM named n WHERE NOT EXISTS (
         SELECT FROM sluice.spans s JOIN sluice.traces t ON t.trace_id = s.trace_id AND t.project = s.project
-        WHERE ${spansIn('n.conversation_id')} AND (t.first_ns, t.trace_id) >= ${position} AND t.first_ns <= ${place(6)}::int8
+        WHERE ${spansIn('n.conversation_id')} AND s.start_time_unix_nano >= ${place(2)}::int8
+          AND (t.first_ns, t.trace_id) >= ${position} AND t.first_ns <= ${place(6)}::int8
           AND ${allOf([...trace, ...terms, ...sums])} OFFSET 0)
       UNION ALL
       SELECT n.* FROM logged n WHERE NOT EXISTS (SELECT FROM sluice.spans s WHERE ${spansIn('n.conversation_id')})

@@ -1,5 +1,5 @@
 /** `GET …/traces/histogram`: how many traces began when, and what they cost or how long they took. */
-import { withUsage } from '../filter/fields.ts';
+import { sumsWithin, withUsage } from '../filter/fields.ts';
 import { Parameters } from '../filter/parameters.ts';
 import { hasSpan, IS_FAILED, spansOf } from '../filter/trace-spans.ts';
 import { json, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
@@ -62,7 +62,7 @@ export const showHistogram = readRoute(`${PROJECT}/traces/histogram`, async (con
     SELECT (t.first_ns - ${place(String(range.from))}::int8) / ${place(String(width))}::int8 AS bucket, count(*)::int4 AS traces,
       ${VALUES[measure](within)} AS value
     FROM sample t ${measure === 'cost' ? 'LEFT JOIN usage_sums u ON u.trace_id = t.trace_id' : ''}
-    WHERE ${allOf([...some, ...withUsage(sums, reader.views, 'usage_sums')])} GROUP BY 1
+    WHERE ${allOf([...some, ...withUsage(sumsWithin(sums, within), reader.views, 'usage_sums')])} GROUP BY 1
   )
   SELECT (SELECT count(*) FROM sample)::int4 AS examined, (SELECT min(first_ns) FROM sample) AS reached,
     coalesce((SELECT json_agg(json_build_array(bucket, traces, value) ORDER BY bucket) FROM counted), '[]') AS buckets`;

@@ -39,9 +39,9 @@ export const listTraceLogs = readRoute(`${PROJECT}/traces/{trace}/logs`, async (
   const skipped = integerOf(query.get('after'), { name: 'after', byDefault: 0, lowest: 0, highest: 1_000_000 });
   const [row] = await reader.query(
     `SELECT string_agg(${logJson(caller.seesContent)}::text, E'\\n' ORDER BY ${TIME}, l.place_table, l.place_row) AS items FROM (
-       SELECT l.*, l.tableoid AS place_table, l.ctid AS place_row FROM sluice.logs l WHERE l.trace_id = $1::bytea AND l.project = $2::text
+       SELECT l.*, l.tableoid AS place_table, l.ctid AS place_row FROM sluice.logs l WHERE l.trace_id = $1::bytea AND l.project = $2::text AND l.received_at >= $5::timestamptz
        ORDER BY ${TIME}, l.tableoid, l.ctid OFFSET $3::int4 LIMIT $4::int4) l`,
-    [trace.id, trace.project, skipped, limit],
+    [trace.id, trace.project, skipped, limit, trace.logsSince],
   );
   const items = linesOf(row?.['items']);
   const next = items.length === limit ? String(skipped + limit) : null;

@@ -2,11 +2,12 @@
  * The bounded search for traces. It reads slices of the newest traces until it has found enough, the range ends, or the
  * time for one answer is used up. The next search continues after the last slice.
  */
+import type { Statement } from '../../../component/capabilities/postgres.ts';
 import { hasSpan } from '../filter/trace-spans.ts';
 import type { RequestReader } from '../server/route.ts';
 import type { Conditions } from '../filter/compile.ts';
-import { withUsage } from '../filter/fields.ts';
-import type { Parameters } from '../filter/parameters.ts';
+import { sumsWithin, withUsage } from '../filter/fields.ts';
+import { type Parameters, statementOf } from '../filter/parameters.ts';
 import { allOf, type Range } from './question.ts';
 import { readTraceRows, sumsOfUsage } from './trace-rows.ts';
 
@@ -100,46 +101,66 @@ interface Slice {
 
 async function readSlice(
   reader: RequestReader,
-  search: TraceSearch,
+  { project, range, conditions, parameters }: TraceSearch,
   { position, size, wanted }: SliceBounds,
 ): Promise<Slice> {
-  const { values } = search.parameters;
-  const place = (at: number): string => `$${values.length + at}`;
-  const { conditions } = search;
-  const text = sliceStatement(conditions, place, reader.views);
-  const own = [search.project, String(search.range.from), position.ns, Buffer.from(position.id, 'hex'), size, wanted];
-  const [row] = await reader.query(text, [...values, ...own]);
-  const examined = Number(row?.['examined'] ?? 0);
-  const ids = (row?.['ids'] ?? []) as readonly Buffer[];
-  const isFull = ids.length === wanted && row?.['hit_ns'] !== null;
-  const last = isFull ? positionOf(row?.['hit_ns'], row?.['hit_id']) : positionOf(row?.['last_ns'], row?.['last_id']);
-  const passed = isFull ? Number(row?.['passed'] ?? examined) : examined;
-  return { ids, examined: passed, last, isEnd: last === null || (examined < size && passed === examined) };
+  const own = [project, String(range.from), position.ns, Buffer.from(position.id, 'hex'), size];
+  const newest = sliceStatement(conditions, parameters.values, own);
+  const [slice] = await reader.query(newest.text, newest.values);
+  const ids = (slice?.['ids'] ?? []) as readonly Buffer[];
+  const starts = (slice?.['starts'] ?? []) as readonly unknown[];
+  let places: readonly number[] = ids.map((_, at) => at);
+  if (ids.length > 0 && (conditions.row.length > 0 || conditions.sums.length > 0)) {
+    const matching = [project, ids, slice?.['first'], slice?.['last'], wanted];
+    const hits = hitsStatement(conditions, parameters.values, matching, reader.views);
+    const [found] = await reader.query(hits.text, hits.values);
+    places = found?.['places'] as readonly number[];
+  }
+  const last = places.length === wanted ? (places.at(-1) ?? 0) : ids.length - 1;
+  return {
+    ids: places.flatMap((at) => ids[at] ?? []),
+    examined: last + 1,
+    last: last < 0 ? null : { ns: String(starts[last]), id: ids[last]?.toString('hex') ?? '' },
+    isEnd: last < 0 || (ids.length < size && last === ids.length - 1),
+  };
 }
 
-const positionOf = (ns: unknown, id: unknown): TracePosition | null =>
-  ns === null || ns === undefined ? null : { ns: String(ns), id: String(id) };
-
-/**
- * `place` gives the parameter of project, lowest time, time and id of the position, size of the slice, and limit.
- * OFFSET 0 keeps the order of the slice, so that the search ends with the last trace that is wanted.
- */
-function sliceStatement({ trace, row, sums }: Conditions, place: (at: number) => string, views: string): string {
-  const some = row.length === 0 ? [] : [hasSpan(allOf(row), `>= ${place(2)}::int8`)];
-  return `
-  WITH slice AS MATERIALIZED (
-    SELECT t.project, t.trace_id, t.environment, t.first_ns, t.last_ns FROM sluice.traces t
+/** The newest traces before a position, and their outermost times. `own`: its values, after those of the conditions. */
+function sliceStatement({ trace }: Conditions, values: readonly unknown[], own: readonly unknown[]): Statement {
+  const place = (at: number): string => `$${values.length + at}`;
+  const text = `
+  SELECT array_agg(trace_id ORDER BY first_ns DESC, trace_id DESC) AS ids, array_agg(first_ns ORDER BY first_ns DESC, trace_id DESC) AS starts,
+    min(first_ns) AS first, max(last_ns) AS last
+  FROM (
+    SELECT t.trace_id, t.first_ns, t.last_ns FROM sluice.traces t
     WHERE t.project = ${place(1)}::text AND t.first_ns >= ${place(2)}::int8
       AND (t.first_ns, t.trace_id) < (${place(3)}::int8, ${place(4)}::bytea) AND ${allOf(trace)}
     ORDER BY t.first_ns DESC, t.trace_id DESC LIMIT ${place(5)}::int4
+  ) newest`;
+  return statementOf(text, [...values, ...own]);
+}
+
+/**
+ * Which traces of a slice are found, at most as many as are wanted. Only the partitions of the times of the slice are
+ * planned. OFFSET 0 keeps its order, so that the search ends with the last trace that is wanted.
+ */
+function hitsStatement(
+  { row, sums }: Conditions,
+  values: readonly unknown[],
+  own: readonly unknown[],
+  views: string,
+): Statement {
+  const place = (at: number): string => `$${values.length + at}`;
+  const within = `BETWEEN ${place(3)}::int8 AND ${place(4)}::int8`;
+  const some = row.length === 0 ? [] : [hasSpan(allOf(row), within)];
+  const text = `
+  WITH slice AS MATERIALIZED (
+    SELECT t.project, t.trace_id, t.environment, t.first_ns, t.last_ns, o.number::int4 - 1 AS place
+    FROM unnest(${place(2)}::bytea[]) WITH ORDINALITY o (id, number) JOIN sluice.traces t ON t.trace_id = o.id AND t.project = ${place(1)}::text
   ), ${sumsOfUsage(views, `${place(1)}::text`, 'slice')}, hits AS MATERIALIZED (
-    SELECT t.* FROM (SELECT * FROM slice ORDER BY first_ns DESC, trace_id DESC OFFSET 0) t
-    WHERE ${allOf([...some, ...withUsage(sums, views, 'usage_sums')])} LIMIT ${place(6)}::int4
-  ), last_hit AS (SELECT * FROM hits ORDER BY first_ns, trace_id LIMIT 1),
-  last_seen AS (SELECT * FROM slice ORDER BY first_ns, trace_id LIMIT 1)
-  SELECT (SELECT count(*) FROM slice)::int4 AS examined,
-    (SELECT count(*) FROM slice, last_hit h WHERE (slice.first_ns, slice.trace_id) >= (h.first_ns, h.trace_id))::int4 AS passed,
-    (SELECT first_ns FROM last_seen) AS last_ns, (SELECT encode(trace_id, 'hex') FROM last_seen) AS last_id,
-    (SELECT first_ns FROM last_hit) AS hit_ns, (SELECT encode(trace_id, 'hex') FROM last_hit) AS hit_id,
-    ARRAY(SELECT trace_id FROM hits ORDER BY first_ns DESC, trace_id DESC) AS ids`;
+    SELECT t.place FROM (SELECT * FROM slice ORDER BY place OFFSET 0) t
+    WHERE ${allOf([...some, ...withUsage(sumsWithin(sums, within), views, 'usage_sums')])} LIMIT ${place(5)}::int4
+  )
+  SELECT ARRAY(SELECT place FROM hits ORDER BY place) AS places`;
+  return statementOf(text, [...values, ...own]);
 }

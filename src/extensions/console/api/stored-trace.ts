@@ -1,5 +1,6 @@
 /** One stored trace of a project: its row, without which a request for it is 404. */
 import { ConsoleError } from '../errors.ts';
+import { LOGS_SINCE } from '../filter/trace-spans.ts';
 import type { RequestContext } from '../server/route.ts';
 import { traceIdOf } from './question.ts';
 
@@ -11,12 +12,14 @@ export interface StoredTrace {
   /** The lowest and highest start of its spans; null: it has log records only. */
   readonly firstNs: string | null;
   readonly lastNs: string | null;
+  /** No log record of it arrived earlier. */
+  readonly logsSince: unknown;
 }
 
 /** The trace of the path. A trace of another project is 404, as one that does not exist. */
 export async function findTrace(context: RequestContext, id: Buffer = traceIdOf(context)): Promise<StoredTrace> {
   const [row] = await context.reader.query(
-    `SELECT environment, first_ns, last_ns FROM sluice.traces WHERE trace_id = $1::bytea AND project = $2::text`,
+    `SELECT environment, first_ns, last_ns, ${LOGS_SINCE} AS logs_since FROM sluice.traces t WHERE trace_id = $1::bytea AND project = $2::text`,
     [id, context.project],
   );
   if (row === undefined) throw new ConsoleError('not_found');
@@ -28,6 +31,7 @@ export async function findTrace(context: RequestContext, id: Buffer = traceIdOf(
     environment: String(row['environment']),
     firstNs: textOf(row['first_ns']),
     lastNs: textOf(row['last_ns']),
+    logsSince: row['logs_since'],
   };
 }
 

@@ -1,4 +1,5 @@
 /** `GET …/traces/{trace}`: the header of one trace; and `GET /traces/{trace}`, which finds its project. */
+import { DAY_MS } from '../../../pdata/time-units.ts';
 import { ConsoleError } from '../errors.ts';
 import { API, json, jsonText, PROJECT, readRoute } from '../server/route.ts';
 import { withCompleteness } from './completeness.ts';
@@ -21,8 +22,10 @@ const MODELS = `
       count(*) FILTER (WHERE c.total_cost IS NULL) AS unpriced_count
     FROM counted c GROUP BY 1, 2 ORDER BY sum(c.total_cost) DESC NULLS LAST, count(*) DESC LIMIT ${SHOWN_MODELS}) m`;
 
-/** Log records are found in all partitions, so the plan is kept. */
-const LOG_COUNT = `SELECT count(*)::int4 AS logs FROM sluice.logs l WHERE l.project = $1::text AND l.trace_id = $2::bytea`;
+const LOG_COUNT =
+  'SELECT count(*)::int4 AS logs FROM sluice.logs l WHERE l.project = $1::text AND l.trace_id = $2::bytea AND l.received_at >= $3::timestamptz';
+/** Log records of a trace that is this old may be in most partitions, so the plan for all of them is kept. */
+const OLD_MS = 100 * DAY_MS;
 
 /** Computes once, for the sums and the models, which usage counts. */
 const header = (views: string): string => `
@@ -39,8 +42,10 @@ const header = (views: string): string => `
 export const showTrace = readRoute(`${PROJECT}/traces/{trace}`, async (context) => {
   const { reader, leftOut } = context;
   const trace = await findTrace(context);
-  const [count] = await reader.prepared(LOG_COUNT, [trace.project, trace.id]);
-  const [row] = await reader.query(header(reader.views), [...valuesOf(trace), count?.['logs']]);
+  const logsOf = [trace.project, trace.id, trace.logsSince];
+  const isOld = Number(trace.logsSince) < context.now() - OLD_MS;
+  const count = await (isOld ? reader.prepared(LOG_COUNT, logsOf) : reader.query(LOG_COUNT, logsOf));
+  const [row] = await reader.query(header(reader.views), [...valuesOf(trace), count[0]?.['logs']]);
   if (row === undefined) throw new ConsoleError('not_found');
   return jsonText(withCompleteness(String(row['header']), leftOut === null ? {} : { unread: leftOut.why }));
 });

@@ -91,12 +91,17 @@ const own = (name: string, column: string, about: string): Field => ({
 const upper = (text: string): string => text.toUpperCase();
 const lower = (text: string): string => text.toLowerCase();
 
-const spansOfTrace = `FROM sluice.spans x WHERE ${spansOf('x')}`;
+const spansOfTraceWithin = (within: string): string => `FROM sluice.spans x WHERE ${spansOf('x', within)}`;
+const spansOfTrace = spansOfTraceWithin('');
 /** A relation of one trace; the search puts the usage of all its traces in its place. */
 const USAGE_OF_TRACE = '{views}.trace_usage_of(t.project, ARRAY[t.trace_id])';
 const usageOfTrace = `FROM ${USAGE_OF_TRACE} x WHERE x.trace_id = t.trace_id`;
 /** `{views}` is replaced by the schema of the readable views. */
 export const inViews = (sql: string, views: string): string => sql.replaceAll('{views}', views);
+
+/** The conditions on a whole trace, with its spans `within` the times of `spansOf`. */
+export const sumsWithin = (sums: readonly string[], within: string): readonly string[] =>
+  sums.map((sql) => sql.replaceAll(spansOfTrace, spansOfTraceWithin(within)));
 
 /** The conditions with the relation `usage` for the usage of each trace. */
 export const withUsage = (sums: readonly string[], views: string, usage: string): readonly string[] =>

@@ -1,3 +1,16 @@
+import type { Statement } from '../../../component/capabilities/postgres.ts';
+
+const PLACE = /\$(\d+)/gu;
+
+/** A statement with those of the values that its text names: PostgreSQL does not find the types of the others. */
+export function statementOf(text: string, values: readonly unknown[]): Statement {
+  const named = [...new Set(Array.from(text.matchAll(PLACE), ([, at]) => Number(at)))];
+  return {
+    text: text.replaceAll(PLACE, (_, at: string) => `$${named.indexOf(Number(at)) + 1}`),
+    values: named.map((at) => values[at - 1]),
+  };
+}
+
 /** The values of a statement. Nothing of a request becomes part of its text. */
 export class Parameters {
   readonly values: unknown[];

@@ -24,3 +24,9 @@ export const hasSpan = (condition: string, within = ''): string =>
 /** Whether the span `s` belongs to the trace of the parameters. Only the partitions of its times are opened. */
 export const IN_TRACE =
   '(s.project = $1::text) IS TRUE AND s.trace_id = $2::bytea AND s.start_time_unix_nano BETWEEN $3::int8 AND $4::int8';
+
+/**
+ * Log records of the trace `t` did not arrive before: its claim and its first span did not arrive a day later. Log
+ * records are in the partitions of the days of their arrival, so only those since then are planned.
+ */
+export const LOGS_SINCE = "least(t.created_at, to_timestamp(t.first_ns / 1000000000.0)) - interval '1 day'";
