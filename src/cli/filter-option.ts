@@ -1,5 +1,6 @@
 /** The option `--filter`: the console's filter language on the command line. */
 import { compileFilter } from '../extensions/console/filter/compile.ts';
+import { sumsWithin } from '../extensions/console/filter/fields.ts';
 import { FilterError } from '../extensions/console/filter/filter.ts';
 import { Parameters } from '../extensions/console/filter/parameters.ts';
 import { parseFilter } from '../extensions/console/filter/parse.ts';
@@ -18,7 +19,7 @@ export function filterConditions(values: Values, taken: unknown[], views: string
     const parameters = new Parameters(taken);
     const options = { target: 'span', seesContent: true, views, parameters } as const;
     const { trace, row, sums } = compileFilter(parseFilter(text), options);
-    return [...trace, ...(row.length === 0 ? [] : [hasSpan(row.join(' AND '), within)]), ...sums];
+    return [...trace, ...(row.length === 0 ? [] : [hasSpan(row.join(' AND '), within)]), ...sumsWithin(sums, within)];
   } catch (error) {
     throw filterFault(error);
   }

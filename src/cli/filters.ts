@@ -76,14 +76,23 @@ const allOf = (alias: string, texts: readonly string[]): string =>
 
 /**
  * Conditions on a trace `t`. Each filter may be met by another record of the trace, a span or a log record. `views` is
- * the schema of the readable views, `within` that of `spansOf`.
+ * the schema of the readable views, `within` that of `spansOf`, `arrived` that of `hasLog`.
  */
-export function traceConditions(values: Values, parameters: Parameters, views: string, within = ''): readonly string[] {
-  const found = givenConditions(values, parameters).map((condition) => inTrace((alias) => condition(alias), within));
+export function traceConditions(
+  values: Values,
+  parameters: Parameters,
+  views: string,
+  within = '',
+  arrived = '',
+): readonly string[] {
+  const inTrace = (condition: (alias: string) => string): string =>
+    `(${hasSpan(condition('s'), within)}
+      OR ${hasLog(condition('l'), arrived)})`;
+  const found = givenConditions(values, parameters).map((condition) => inTrace((alias) => condition(alias)));
   const text = values.text('search');
   if (text !== undefined) {
     const contains = containing(text, parameters);
-    found.push(inTrace((alias) => contains(allOf(alias, alias === 's' ? SPAN_TEXTS : LOG_TEXTS)), within));
+    found.push(inTrace((alias) => contains(allOf(alias, alias === 's' ? SPAN_TEXTS : LOG_TEXTS))));
   }
   const cost = minCostOf(values);
   if (cost !== null) {
@@ -93,10 +102,11 @@ export function traceConditions(values: Values, parameters: Parameters, views: s
   return found;
 }
 
-function inTrace(condition: (alias: string) => string, within: string): string {
-  return `(${hasSpan(condition('s'), within)}
-      OR EXISTS (SELECT FROM sluice.logs l WHERE l.project = t.project AND l.trace_id = t.trace_id AND ${condition('l')}))`;
-}
+/** Whether the trace `t` has a log record `l` that meets the condition. `arrived`: a condition of all by parameters. */
+export const hasLog = (condition: string, arrived = ''): string =>
+  `EXISTS (SELECT FROM sluice.logs l WHERE l.project = t.project AND l.trace_id = t.trace_id AND ${condition}${
+    arrived === '' ? '' : ` AND l.received_at ${arrived}`
+  })`;
 
 /** Columns of `counted_usage u` that are computed. */
 export const USAGE_EXPRESSIONS: Readonly<Record<string, string>> = {

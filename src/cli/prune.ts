@@ -6,6 +6,7 @@ import type { Config } from '../config/config.ts';
 import { parseDuration } from '../config/units.ts';
 import { UserError } from '../errors.ts';
 import { type PartitionedTable, Partitions } from '../exporters/postgres/partitions.ts';
+import { LOGS_SINCE } from '../extensions/console/filter/trace-spans.ts';
 import { Administration } from '../extensions/postgres/administration.ts';
 import { COMMAND_LINE } from '../component/capabilities/people.ts';
 import { writeAudit } from '../extensions/postgres/audit.ts';
@@ -124,16 +125,22 @@ interface TraceChoice {
 
 async function pruneTrace(call: Call, database: Database, { project, traceId }: TraceChoice): Promise<boolean> {
   // The records of a large trace take longer than a query of the pool may.
-  const { rows } = await database.session(REMOVAL_LIMITS, (query) =>
-    query(
-      `SELECT project, environment,
-         (SELECT count(*)::int4 FROM sluice.spans s WHERE (s.project = t.project) IS TRUE AND s.trace_id = t.trace_id) AS spans,
-         (SELECT count(*)::int4 FROM sluice.logs l WHERE l.project = t.project AND l.trace_id = t.trace_id) AS logs
+  const found = await database.session(REMOVAL_LIMITS, async (query) => {
+    const claims = await query(
+      `SELECT project, environment, first_ns, last_ns, ${LOGS_SINCE} AS logs_since
        FROM sluice.traces t WHERE trace_id = decode($1, 'hex') AND ($2::text IS NULL OR project = $2)`,
       [traceId, project],
-    ),
-  );
-  const [found] = rows;
+    );
+    const [claim] = claims.rows;
+    if (claim === undefined) return claim;
+    const counts = await query(
+      `SELECT (SELECT count(*)::int4 FROM sluice.spans s WHERE (s.project = $1) IS TRUE AND s.trace_id = decode($2, 'hex')
+           AND s.start_time_unix_nano BETWEEN $3::int8 AND $4::int8) AS spans,
+         (SELECT count(*)::int4 FROM sluice.logs l WHERE l.project = $1 AND l.trace_id = decode($2, 'hex') AND l.received_at >= $5::timestamptz) AS logs`,
+      [claim['project'], traceId, claim['first_ns'], claim['last_ns'], claim['logs_since']],
+    );
+    return { ...claim, ...counts.rows[0] };
+  });
   if (found === undefined) return pruneRestOfTrace(call, database, { project, traceId });
   const owner = String(found['project']);
   const what = `the trace ${traceId} of ${owner}, ${found['environment']}: ${describe({

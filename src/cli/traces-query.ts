@@ -1,17 +1,17 @@
 /** The query of `sluice traces`: the newest traces, or those that arrived after a place, with their figures. */
 import { countedUsageOf, traceJoins } from '../extensions/console/api/trace-rows.ts';
-import { hasSpan, IS_FAILED } from '../extensions/console/filter/trace-spans.ts';
+import { hasSpan, IS_FAILED, LOGS_SINCE } from '../extensions/console/filter/trace-spans.ts';
 import { filterConditions } from './filter-option.ts';
-import { environmentOf, Parameters, traceConditions } from './filters.ts';
+import { environmentOf, hasLog, Parameters, traceConditions } from './filters.ts';
 import type { Values } from './options.ts';
-import { type Reader, type RowOf, shaped, sumOf, textOf } from './reader.ts';
+import { type Reader, type Row, type RowOf, shaped, sumOf, textOf } from './reader.ts';
 
 const ARRIVED_US = '(extract(epoch FROM t.created_at) * 1000000)::int8';
 /** The start of a trace; for log records alone, their arrival. */
 const TIME_NS = `coalesce(t.first_ns, ${ARRIVED_US} * 1000)`;
 /** Without it a claim is listed whose records have expired, or are stored elsewhere. */
-const hasRecords = (within: string): string => `(${hasSpan('true', within)}
-      OR EXISTS (SELECT FROM sluice.logs l WHERE l.project = t.project AND l.trace_id = t.trace_id))`;
+const hasRecords = (within: string, arrived: string): string => `(${hasSpan('true', within)}
+      OR ${hasLog('true', arrived)})`;
 
 /** Every project with traces, or the one that the parameter names. */
 const projects = (of: string): string => `
@@ -103,35 +103,91 @@ function optional(value: string | null | undefined, condition: (value: string) =
   return value === null || value === undefined ? [] : [condition(value)];
 }
 
-export async function readTraces(
+/** So many traces are looked at first, and then all. */
+const WINDOWS = [1_000, 30_000, null] as const;
+
+/**
+ * The newest traces are looked for in windows, of which the times are known before: only the partitions of their days
+ * are planned. A window has all traces that begin later than its first.
+ */
+export async function readTraces(reader: Reader, values: Values, range: Range): Promise<readonly TraceRow[]> {
+  let found: Row = {};
+  for (const size of range.after === undefined ? WINDOWS : [null]) {
+    const window = await readWindow(reader, values, range, size);
+    if (window === null) break;
+    found = await findTraces(reader, values, range, window);
+    if (Number(found['count']) === range.limit || window.isWhole) break;
+  }
+  const order = range.after === undefined ? 'time_ns DESC, t.trace_id DESC' : 't.created_at, t.trace_id';
+  // Also without traces: a wrong schema of the views must be reported.
+  const rows = await reader.query(question(reader.views, order), [found['ids'], found['first'], found['last']]);
+  return rows.map((row) => shaped(TRACE_ROW, row));
+}
+
+interface Window {
+  readonly from: string;
+  readonly first: unknown;
+  readonly last: unknown;
+  /** Their log records arrived since then. */
+  readonly logsSince: unknown;
+  /** No other trace is in the range. */
+  readonly isWhole: boolean;
+}
+
+/** Null: it has no trace. `size`: how many are the newest; null: all. Those that arrive are looked at together. */
+async function readWindow(
   reader: Reader,
   values: Values,
-  { since, limit, after }: Range,
-): Promise<readonly TraceRow[]> {
+  { since, after }: Range,
+  size: number | null,
+): Promise<Window | null> {
   const parameters = new Parameters();
-  // A trace that arrives may have begun at any time.
-  const from = after === undefined ? `${parameters.add(since ?? '0')}::int8` : null;
-  const within = from === null ? '' : `>= ${from}`;
+  const from = after === undefined ? `${parameters.add(since ?? '0')}::int8` : '';
+  const of = parameters.add(values.text('project') ?? null);
+  const conditions = [
+    `(${of}::text IS NULL OR t.project = ${of}::text)`,
+    ...(after === undefined ? [] : arrivedAfter(after, parameters)),
+  ].join(' AND ');
+  const most = size === null || after !== undefined ? 'ALL' : `${parameters.add(size)}::int4`;
+  const newest = after === undefined ? newestOf(projects(of), from, conditions, most) : arrivedOf(conditions, most);
+  const [row] = await reader.query(
+    `SELECT count(*)::int4 AS count, min(time_ns) AS from, min(first_ns) AS first, max(last_ns) AS last, min(${LOGS_SINCE}) AS logs_since
+     FROM (${newest}) t`,
+    parameters.values,
+  );
+  const count = Number(row?.['count']);
+  if (count === 0) return null;
+  const isWhole = count !== size;
+  return {
+    from: String(BigInt(String(row?.['from'])) + (isWhole ? 0n : 1n)),
+    first: row?.['first'],
+    last: row?.['last'],
+    logsSince: row?.['logs_since'],
+    isWhole,
+  };
+}
+
+async function findTraces(reader: Reader, values: Values, { limit, after }: Range, window: Window): Promise<Row> {
+  const parameters = new Parameters();
+  const within = `BETWEEN ${parameters.add(window.first)}::int8 AND ${parameters.add(window.last)}::int8`;
+  const arrived = `>= ${parameters.add(window.logsSince)}::timestamptz`;
   const of = parameters.add(values.text('project') ?? null);
   const conditions = [
     `(${of}::text IS NULL OR t.project = ${of}::text)`,
     ...optional(environmentOf(values), (value) => `t.environment = ${parameters.add(value)}::text`),
     ...(after === undefined ? [] : arrivedAfter(after, parameters)),
     ...(values.flag('errors') ? [hasSpan(IS_FAILED, within)] : []),
-    ...traceConditions(values, parameters, reader.views, within),
+    ...traceConditions(values, parameters, reader.views, within, arrived),
     ...filterConditions(values, parameters.values, reader.views, within),
-    hasRecords(within),
-  ];
-  const [all, most] = [conditions.join('\n      AND '), parameters.add(limit)];
-  const [newest, order] =
-    from === null
-      ? [arrivedOf(all, most), 't.created_at, t.trace_id']
-      : [newestOf(projects(of), from, all, most), 'time_ns DESC, t.trace_id DESC'];
-  const [found] = await reader.query(
-    `SELECT array_agg(trace_id) AS ids, min(first_ns) AS first, max(last_ns) AS last FROM (${newest}) n`,
+    hasRecords(within, arrived),
+  ].join('\n      AND ');
+  const newest =
+    after === undefined
+      ? newestOf(projects(of), `${parameters.add(window.from)}::int8`, conditions, parameters.add(limit))
+      : arrivedOf(conditions, parameters.add(limit));
+  const [row] = await reader.query(
+    `SELECT count(*)::int4 AS count, array_agg(trace_id) AS ids, min(first_ns) AS first, max(last_ns) AS last FROM (${newest}) n`,
     parameters.values,
   );
-  // Also without traces: a wrong schema of the views must be reported.
-  const rows = await reader.query(question(reader.views, order), [found?.['ids'], found?.['first'], found?.['last']]);
-  return rows.map((row) => shaped(TRACE_ROW, row));
+  return row ?? {};
 }

@@ -5,7 +5,7 @@ import { UserError } from '../../errors.ts';
 import { type StoredText, storedTextQuery } from '../../pdata/stored-text.ts';
 import { UsageError } from '../options.ts';
 import { type Reader, textOf } from '../reader.ts';
-import { SHOWN_CANDIDATES, type TraceKey } from './trace-record.ts';
+import { IN_TIMES, SHOWN_CANDIDATES, timesOf, type TraceKey } from './trace-record.ts';
 
 export interface SpanKey {
   readonly project: string;
@@ -38,12 +38,14 @@ export async function searchSpan(
   const prefix = written.toLowerCase();
   if (!/^[0-9a-f]{1,16}$/u.test(prefix))
     throw new UsageError('a span id is 16 hexadecimal digits, or the first of them', 'See `sluice trace ID --json`.');
+  const [where, values] =
+    trace === null ? ['$1::text IS NULL OR project = $1', [project]] : [IN_TIMES, (await timesOf(reader, trace)).spans];
+  const [lowest, highest] = [`decode($${values.length + 1}, 'hex')`, `decode($${values.length + 2}, 'hex')`];
   const rows = await reader.query(
     `SELECT project, environment, encode(trace_id, 'hex') AS trace_id, encode(span_id, 'hex') AS span_id, start_time_unix_nano
-     FROM sluice.spans WHERE span_id BETWEEN decode($1, 'hex') AND decode($2, 'hex')
-       AND ($3::text IS NULL OR project = $3) AND ($4::text IS NULL OR trace_id = decode($4, 'hex'))
+     FROM sluice.spans WHERE (${where}) AND span_id BETWEEN ${lowest} AND ${highest}
      ORDER BY span_id, trace_id, start_time_unix_nano LIMIT ${SHOWN_CANDIDATES}`,
-    [...idsFrom(prefix, SPAN_ID_DIGITS), trace?.project ?? project, trace?.traceId ?? null],
+    [...values, ...idsFrom(prefix, SPAN_ID_DIGITS)],
   );
   const keys = rows.map((row) => ({
     project: String(row['project']),
@@ -81,11 +83,12 @@ export async function readSpan(reader: Reader, key: SpanKey): Promise<SpanRecord
   );
   if (span === undefined) throw new UserError(`the span ${key.spanId} was removed`);
   const logs = storedTextQuery('logs');
+  const times = await timesOf(reader, key);
   const found = await reader.query(
     `SELECT ${logs.list} FROM ${logs.from}
-     WHERE s.project = $1 AND s.trace_id = decode($2, 'hex') AND s.span_id = decode($3, 'hex')
+     WHERE s.project = $1 AND s.trace_id = decode($2, 'hex') AND s.received_at >= $3::timestamptz AND s.span_id = decode($4, 'hex')
      ORDER BY ${logNs('s')}, s.received_at LIMIT ${MOST_LOGS}`,
-    [key.project, key.traceId, key.spanId],
+    [...times.logs, key.spanId],
   );
   return { key, span: textRow(span), logs: found.map(textRow) };
 }

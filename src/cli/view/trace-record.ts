@@ -1,4 +1,5 @@
 /** One stored trace: finds it by a prefix of its id, and reads its spans, log records and totals. */
+import { LOGS_SINCE } from '../../extensions/console/filter/trace-spans.ts';
 import { logNs } from '../../pdata/log-time.ts';
 import { UserError } from '../../errors.ts';
 import { idsFrom, TRACE_ID_DIGITS } from '../../pdata/record-ids.ts';
@@ -129,11 +130,24 @@ export async function findTrace(reader: Reader, written: string, project: string
 export const IN_TIMES =
   "project = $1 AND trace_id = decode($2, 'hex') AND start_time_unix_nano BETWEEN $3::int8 AND $4::int8";
 
-/** The values of `IN_TIMES`. */
-export async function timesOf({ query }: Reader, { project, traceId }: TraceKey): Promise<readonly unknown[]> {
-  const text = "SELECT first_ns, last_ns FROM sluice.traces WHERE project = $1 AND trace_id = decode($2, 'hex')";
+/** The log records `l` of the trace, by the first values of `IN_TIMES` and when they arrived at the earliest. */
+export const logsFrom = (since: string): string =>
+  `FROM sluice.logs l WHERE l.project = $1 AND l.trace_id = decode($2, 'hex') AND l.received_at >= ${since}::timestamptz`;
+
+interface TraceTimes {
+  /** The values of `IN_TIMES`. */
+  readonly spans: readonly unknown[];
+  /** The values of `logsFrom('$3')`. */
+  readonly logs: readonly unknown[];
+}
+
+export async function timesOf({ query }: Reader, { project, traceId }: TraceKey): Promise<TraceTimes> {
+  const text = `SELECT first_ns, last_ns, ${LOGS_SINCE} AS logs_since FROM sluice.traces t WHERE project = $1 AND trace_id = decode($2, 'hex')`;
   const [row] = await query(text, [project, traceId]);
-  return [project, traceId, row?.['first_ns'], row?.['last_ns']];
+  return {
+    spans: [project, traceId, row?.['first_ns'], row?.['last_ns']],
+    logs: [project, traceId, row?.['logs_since']],
+  };
 }
 
 const SPANS = `
@@ -148,11 +162,10 @@ const LOGS = `
   SELECT encode(span_id, 'hex') AS span_id, ${logNs('l')} AS time_unix_nano,
     severity_number, ${cutText('severity_text')}, ${cutText('event_name')}, ${cutText('body', "body #>> '{}'")}, input_tokens, output_tokens,
     cache_read_tokens, total_cost, cost_source, usage_scope, tableoid || ' ' || ctid AS row_id
-  FROM sluice.logs l WHERE project = $1 AND trace_id = decode($2, 'hex')
-  ORDER BY ${logNs('l')}, received_at LIMIT $3`;
+  ${logsFrom('$3')} ORDER BY ${logNs('l')}, received_at LIMIT $4`;
 
 const totalsQuestion = (views: string): string => `
-  SELECT s.*, u.*, (SELECT count(*) FROM sluice.logs WHERE project = $1 AND trace_id = decode($2, 'hex'))::int4 AS log_count
+  SELECT s.*, u.*, (SELECT count(*) ${logsFrom('$5')})::int4 AS log_count
   FROM (
     SELECT count(*)::int4 AS span_count, count(*) FILTER (WHERE status = 'error' OR is_error)::int4 AS error_count,
       count(*) FILTER (WHERE category = 'model_call')::int4 AS model_call_count, min(start_time_unix_nano) AS start_time_unix_nano,
@@ -174,9 +187,9 @@ const countedQuestion = (views: string): string => `
 export async function readTrace(reader: Reader, key: TraceKey, limit: number): Promise<TraceRecord> {
   const which = [key.project, key.traceId];
   const times = await timesOf(reader, key);
-  const [totals = {}] = await reader.query(totalsQuestion(reader.views), times);
-  const spans = await reader.query(SPANS, [...times, limit]);
-  const logs = await reader.query(LOGS, [...which, limit]);
+  const [totals = {}] = await reader.query(totalsQuestion(reader.views), [...times.spans, times.logs.at(-1)]);
+  const spans = await reader.query(SPANS, [...times.spans, limit]);
+  const logs = await reader.query(LOGS, [...times.logs, limit]);
   const counted = new Counted(await reader.query(countedQuestion(reader.views), which));
   return {
     key,

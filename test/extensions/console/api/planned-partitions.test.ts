@@ -1,7 +1,5 @@
 /** With many stored days, a question about some traces opens the partitions of their days only, also to be planned. */
-import pg from 'pg';
 import t from 'tap';
-import type { PostgresReader } from '../../../../src/component/capabilities/postgres-reader.ts';
 import { readTraces } from '../../../../src/cli/traces-query.ts';
 import type { Values } from '../../../../src/cli/options.ts';
 import type { Reader } from '../../../../src/cli/reader.ts';
@@ -19,6 +17,7 @@ import { showUsage } from '../../../../src/extensions/console/api/usage.ts';
 import type { Route } from '../../../../src/extensions/console/server/route.ts';
 import { Database } from '../../../../src/extensions/postgres/database.ts';
 import { DAY_MS, MS_NS } from '../../../../src/pdata/time-units.ts';
+import { openedBy } from '../../../support/opened-partitions.ts';
 import { type Asking, BASE_NS, hex, spanRow, startReading, store } from '../../../support/console-reading.ts';
 
 const WEEKS = 8;
@@ -26,9 +25,6 @@ const WEEKS = 8;
 const MOST = 3;
 /** With a beginning only: also the days after it. */
 const MOST_SINCE = 10;
-const OPENED = `SELECT count(DISTINCT c.relname)::int4 AS opened FROM pg_locks l JOIN pg_class c ON c.oid = l.relation
-  WHERE l.pid = pg_backend_pid() AND c.relkind = 'r' AND c.relname LIKE 'spans_%'`;
-
 const reading = await startReading(t);
 const database = new Database().use({ connectionString: reading.url });
 const partitions = new Partitions(database);
@@ -46,33 +42,6 @@ await store(reading, [
   spanRow({ ...call, trace: 2, at: 3, conversation_id: 'c-1' }),
 ]);
 await reading.client.query('ANALYZE sluice.spans');
-
-/** The most partitions that a statement of the work has opened. */
-async function openedBy(work: (reader: PostgresReader) => Promise<unknown>): Promise<number> {
-  const client = new pg.Client({ connectionString: reading.url });
-  await client.connect();
-  let most = 0;
-  const run =
-    (mode: string) =>
-    async (text: string, values: readonly unknown[] = []) => {
-      await client.query(`BEGIN; SET LOCAL plan_cache_mode = ${mode}`);
-      const { rows } = await client.query(text, [...values]);
-      const { rows: opened } = await client.query(OPENED);
-      await client.query('ROLLBACK');
-      most = Math.max(most, opened[0].opened);
-      return rows;
-    };
-  const query = run('force_custom_plan');
-  async function* stream(text: string, values: readonly unknown[] = []) {
-    yield await query(text, values);
-  }
-  try {
-    await work({ views: 'public', query, prepared: run('force_generic_plan'), stream });
-  } finally {
-    await client.end();
-  }
-  return most;
-}
 
 const day = { from: String(BASE_NS - 1n), to: String(BASE_NS + 60_000_000_000n) };
 const path = { trace: hex(1, 16).slice(2), span: ids.call.slice(2) };
@@ -94,7 +63,7 @@ const QUESTIONS: readonly (readonly [what: string, route: Route, asking: Asking,
 
 for (const [what, route, asking, most = MOST] of QUESTIONS)
   t.test(what, async (t) => {
-    const opened = await openedBy((reader) => reading.text(route, { ...asking, reader }));
+    const { spans: opened } = await openedBy(reading.url, (reader) => reading.text(route, { ...asking, reader }));
     t.ok(opened > 0 && opened <= most, `${opened} partitions of spans`);
   });
 
@@ -109,7 +78,7 @@ for (const [what, work] of [
 ] as const)
   t.test(what, async (t) => {
     let rows = 0;
-    const opened = await openedBy(async (reader) => {
+    const { spans: opened } = await openedBy(reading.url, async (reader) => {
       const found = await work(reader as unknown as Reader);
       rows = Array.isArray(found) ? found.length : 'spans' in found ? found.spans.length : 0;
     });
