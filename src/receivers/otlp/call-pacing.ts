@@ -74,9 +74,9 @@ export class CallPacing {
     }
   }
 
-  /** Counts work of a connection with the limited rate. */
+  /** Counts work of a connection with the limited rate. The time before it pays for no more than a tick of it. */
   charge(units: number): void {
-    this.#units -= units;
+    this.#units = this.#unitsLeft() - units;
   }
 
   /** A connection with the limited rate has begun a call. The others that are read continue in the next iteration. */

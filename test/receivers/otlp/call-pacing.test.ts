@@ -1,6 +1,6 @@
 /** The pacing of calls: a connection that begins many at once is served, and read again, in later iterations. */
 import { Duplex } from 'node:stream';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { CallPacing, PacedCalls } from '../../../src/receivers/otlp/call-pacing.ts';
 
 const MOST_CALLS = 64;
@@ -78,15 +78,30 @@ t.test('when a new connection begins a call, the other new ones are not read in 
   second.close();
 });
 
+/** A clock that advances by a millisecond in each iteration. */
+function slowClock(t: Test) {
+  const clock = { ms: performance.now() };
+  t.intercept(performance, 'now', { value: () => clock.ms });
+  const pass = async (): Promise<void> => {
+    await nextIteration();
+    clock.ms += 1;
+  };
+  return { clock, pass };
+}
+
 t.test('calls that new connections begin count for the rate, also when they are never served', async (t) => {
-  const pacing = new CallPacing();
-  const [hostile, honest] = [openNew(pacing), openNew(pacing)];
-  await nextIteration();
-  const started = performance.now();
-  hostile.begin(10 * RATED_UNITS);
-  hostile.close();
-  while (honest.seen.length < 2) await nextIteration();
-  t.ok(performance.now() - started > 9 * TICK_MS);
+  for (const idleMs of [0, 10_000]) {
+    const { clock, pass } = slowClock(t);
+    const pacing = new CallPacing();
+    const [hostile, honest] = [openNew(pacing), openNew(pacing)];
+    await nextIteration();
+    clock.ms += idleMs;
+    const started = clock.ms;
+    hostile.begin(10 * RATED_UNITS);
+    hostile.close();
+    while (honest.seen.length < 2) await pass();
+    t.ok(clock.ms - started > 9 * TICK_MS, `after ${idleMs} ms without a call`);
+  }
 });
 
 t.test('closed connections do not delay the next one, however many there are', async (t) => {
@@ -155,37 +170,39 @@ t.test('calls of different iterations are not added up', async (t) => {
 });
 
 t.test('connections with refused calls only share a rate, until a call is stored', async (t) => {
+  const { clock, pass } = slowClock(t);
   const pacing = new CallPacing();
   const [first, second] = [await openConnection(pacing), await openConnection(pacing)];
   for (const each of [first, second]) each.refuse(MOST_CALLS);
-  const started = performance.now();
+  const started = clock.ms;
   for (const each of [first, second]) each.begin(40);
   t.same([first.take(), second.take()], [0, 0]);
   let [served, most] = [0, 0];
   while (served < 80) {
-    await nextIteration();
+    await pass();
     const now = first.take() + second.take();
     most = Math.max(most, now);
     served += now;
   }
   t.equal(most, RATED_UNITS);
   // Each call counts when it begins and when it is served.
-  t.ok(performance.now() - started > (160 / RATED_UNITS - 2) * TICK_MS);
+  t.ok(clock.ms - started > (160 / RATED_UNITS - 2) * TICK_MS);
   first.calls.end(false);
   first.begin(1);
   t.equal(first.take(), 1, 'after a stored call it is not limited');
 });
 
 t.test('bytes that are no part of a message count for the rate', async (t) => {
+  const { clock, pass } = slowClock(t);
   const pacing = new CallPacing();
   const [hostile, other] = [openNew(pacing), openNew(pacing)];
   while (hostile.seen.length < 2) await nextIteration();
   hostile.read(2 * MIB);
   while (hostile.seen.length < 3) await nextIteration();
   t.equal(hostile.seen[2], 'stop');
-  const started = performance.now();
-  while (hostile.seen.length < 4) await nextIteration();
-  t.ok(performance.now() - started > 10 * TICK_MS, 'it is read again when the work has been paid for');
+  const started = clock.ms;
+  while (hostile.seen.length < 4) await pass();
+  t.ok(clock.ms - started > 10 * TICK_MS, 'it is read again when the work has been paid for');
   while (other.seen.length < 2) await nextIteration();
   other.read(2 * MIB);
   other.calls.received(2 * MIB);
