@@ -13,8 +13,8 @@ import { read, ROOT, section, tableIn } from '../docs/markdown.ts';
 const ts = createRequire(import.meta.url)('typescript') as typeof Ts;
 const MAX_WIDTH = 120;
 
-/** Files and folders of the repository that are built or installed. */
-const NOT_OURS = ['.git', 'dist', 'node_modules', 'package-lock.json'];
+/** Files and folders that are built or installed, or that running tests and daemons write. */
+const NOT_OURS = ['.git', '.tap', 'data', 'dist', 'node_modules', 'package-lock.json'];
 /** Files that are generated from other folders, and files with the words in question. */
 const EXCLUDED = [
   'config/reference.yaml',
