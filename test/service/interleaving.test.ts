@@ -30,7 +30,7 @@ const meter = {
   histogram: () => ({ record: () => undefined }),
   gauge: () => undefined,
 };
-const host = { id: 'test', meter, capabilities: new Capabilities(), now: () => 0 } as unknown as Host;
+const host = { id: 'test', meter, capabilities: new Capabilities(), now: () => 0, process } as unknown as Host;
 const protos = loadProtos();
 const redact = PRESET_NAMES.map((preset) => ({ preset }));
 const processors: readonly Processor[] = [

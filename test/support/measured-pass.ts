@@ -68,6 +68,7 @@ export class MeasuredPass {
       meter: METER,
       capabilities: new Capabilities(),
       now: Date.now,
+      process,
       logger: { warn: (): void => {} },
     } as unknown as Host;
     const priced = pricing.create({}, host);

@@ -40,7 +40,7 @@ export class Scene {
       },
     };
     const meter = { counter: () => counter, histogram: () => ({ record: () => {} }), gauge: () => {} };
-    this.host = { id: 'privacy', meter, capabilities: new Capabilities() } as unknown as Host;
+    this.host = { id: 'privacy', meter, capabilities: new Capabilities(), process } as unknown as Host;
   }
 
   processor(options: Partial<PrivacyOptions> = {}): Processor {
