@@ -56,6 +56,8 @@ const OWN_PROCESS = [
   'daemon/heap.test.js',
   'docs/own-traces.test.js',
   'pdata/buffer-view.test.js',
+  'pdata/chunk-pool.test.js',
+  'pdata/page-memory.test.js',
   'service/admission.test.js',
   'service/arena.test.js',
   'service/telemetry/own-traces.test.js',
