@@ -256,7 +256,9 @@ t.test('a lookup that times out before the database is known to be unavailable',
   const [known = '', fresh = '', later = ''] = await createKeys(databaseUrl, 3);
   const status = async (key: string): Promise<number> =>
     (await send(daemon.url, { body: JSON.stringify(aTraceRequest([aSpan()])), authorization: `Bearer ${key}` })).status;
-  t.equal(await status(known), 200);
+  // On a busy machine a lookup of an available database may time out as well.
+  const isStored = (key: string): Promise<boolean> => until(async () => (await status(key)) === 200);
+  t.ok(await isStored(known));
   t.teardown(async () => signalAll('SIGCONT'));
   signalAll('SIGSTOP');
   const answers = await Promise.all([status(fresh), status(known)]);
@@ -265,7 +267,7 @@ t.test('a lookup that times out before the database is known to be unavailable',
   t.equal(await status(later), 503, 'no lookup once the database is known to be unavailable');
   signalAll('SIGCONT');
   t.ok(await until(() => daemon.service.ready()));
-  for (const key of [known, fresh, later]) t.equal(await status(key), 200);
+  for (const key of [known, fresh, later]) t.ok(await isStored(key));
 });
 
 longTest('a short silence only delays requests; in a longer one all get their answer before it ends', async (t) => {
