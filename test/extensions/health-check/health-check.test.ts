@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import t from 'tap';
 import { Capabilities } from '../../../src/component/capabilities/capability.ts';
 import type { Host } from '../../../src/component/component.ts';
@@ -65,10 +66,12 @@ t.test('ready is 200, not ready is 503 with the reasons', async (t) => {
 
 t.test('another path can be chosen, and an unknown state is not ready', async (t) => {
   const { host, ports } = scene(null);
-  const extension = healthCheck.create({ endpoint: '[::1]:0', path: '/readyz' }, host);
+  const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
+  const address = hasIpv6 ? '[::1]' : '127.0.0.1';
+  const extension = healthCheck.create({ endpoint: `${address}:0`, path: '/readyz' }, host);
   await extension.start?.();
   t.teardown(() => extension.stop?.(never));
-  t.equal((await fetch(`http://[::1]:${ports[0]}/readyz`)).status, 503);
+  t.equal((await fetch(`http://${address}:${ports[0]}/readyz`)).status, 503);
 });
 
 t.test('clients that stay connected do not shut out a probe', async (t) => {
