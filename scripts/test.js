@@ -4,7 +4,7 @@
 // (test/support/long.ts), with these tests. Test files that need a database share one server. The first of them starts
 // it, and this script stops it. The last line is for scripts: `tests: N passed, N failed`, counting assertions.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -73,6 +73,9 @@ const JOBS = String(Math.min(availableParallelism() + 2, 8));
 const LONG_IMPORT = '/support/long.js';
 const LONG_TESTS = { SLUICE_LONG_TESTS: 'yes' };
 
+/** PostgreSQL and Chromium put sockets into the folder of temporary files. Their paths have at most 107 bytes. */
+const LONGEST_TMPDIR = 50;
+
 /** So many files take minutes. */
 const MANY_FILES = 100;
 
@@ -133,6 +136,7 @@ function named(name) {
   return found.sort().map((file) => join(path, file));
 }
 
+if (tmpdir().length > LONGEST_TMPDIR) process.env.TMPDIR = '/tmp';
 const { jobs, timeoutMs, groups, additions } = readArguments();
 const count = groups.flat().length;
 const isLong = count >= MANY_FILES;
