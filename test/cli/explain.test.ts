@@ -30,7 +30,7 @@ import { FILE_CONFIG } from '../support/daemon.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 const CAPTURES = `${ROOT}test/fixtures/genai/`;
 const CONFIG = FILE_CONFIG.replace(

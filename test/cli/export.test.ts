@@ -19,7 +19,7 @@ import { postgresConfig, SERVED } from '../support/postgres-daemon.ts';
 import { senders } from '../processors/normalization/captures.ts';
 import { longTest } from '../support/long.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 const configOf = (databaseUrl: string): string =>
   postgresConfig({

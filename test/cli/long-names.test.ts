@@ -8,7 +8,7 @@ import { send } from '../support/otlp-client.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { postgresConfig, SERVED } from '../support/postgres-daemon.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 const LENGTH = 200_000;
 /** The limit of one record: some texts of at most `LONGEST_NAME` characters, and its figures. */
 const MOST_CHARACTERS = 12 * LONGEST_NAME;

@@ -10,7 +10,7 @@ import { send } from '../support/otlp-client.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { postgresConfig, SERVED } from '../support/postgres-daemon.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 const NARROW = [40, 60];
 const STYLE = makeStyle(false);
 

@@ -8,7 +8,7 @@ import { type Executable, freePort, startExecutable } from '../support/executabl
 import { send } from '../support/otlp-client.ts';
 import { aLogRequest, aSpan, aTraceRequest, START_NS } from '../support/payloads.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 const KEY = 'a-key-of-thirty-two-characters-00';
 const OTHER_KEY = 'a-key-of-thirty-two-characters-01';

@@ -9,7 +9,7 @@ import { createDatabase } from '../support/postgres.ts';
 import { postgresConfig } from '../support/postgres-daemon.ts';
 import pg from 'pg';
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 const TRACES = 400;
 const LIMIT = 3;
 

@@ -7,7 +7,7 @@ import { hex } from '../support/console-reading.ts';
 import { postgresConfig } from '../support/postgres-daemon.ts';
 import { SPANS, startWithoutStatistics, TRACES } from '../support/without-statistics.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 const { reading, entriesOf } = await startWithoutStatistics(t);
 const folder = folderOf({ 'a.yaml': postgresConfig({ databaseUrl: reading.url }) });

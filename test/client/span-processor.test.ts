@@ -8,7 +8,7 @@ import { startRemote } from '../support/fake-remote.ts';
 import { FakeClock } from './fake-clock.ts';
 import { aSpan, openMeter, someSpans, unsampled, watchDiag } from './telemetry.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 type Done = Parameters<SpanExporter['export']>[1];
 

@@ -7,7 +7,7 @@ import { BASE_NS, hex, insertRows, logRow, metricRow, spanRow } from '../support
 import { startConsole } from '../support/console.ts';
 import { read } from './markdown.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 interface Operation {
   readonly parameters?: readonly { readonly name?: string; readonly $ref?: string }[];

@@ -12,7 +12,7 @@ import { spanIdOf, storeClaims, storeSpan, storeStory, traceIdOf } from '../supp
 import { isLong, longTest } from '../support/long.ts';
 import { DAY_NS } from '../../src/pdata/time-units.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const API = '/api/v1';
 const scene = await makeScene(t);

@@ -10,7 +10,7 @@ import { longTest } from '../support/long.ts';
 import { freePort } from '../support/executable.ts';
 import { bodyOf, isGone, KeptConnection, startWorkers, until } from '../support/worker-scene.ts';
 
-t.setTimeout(110_000);
+t.setTimeout(300_000);
 
 const scene = await startWorkers(t);
 const { daemon, url, readinessUrl } = scene;

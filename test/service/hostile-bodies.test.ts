@@ -5,7 +5,7 @@ import { isLong } from '../support/long.ts';
 import { MeasuredPass } from '../support/measured-pass.ts';
 import { isPrompt } from '../support/promptness.ts';
 
-t.setTimeout(110_000);
+t.setTimeout(300_000);
 
 /** A long run has bodies of the largest size that is common. */
 const SIZE = isLong ? 65_536 : 16_384;

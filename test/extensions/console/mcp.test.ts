@@ -16,7 +16,7 @@ import { hex, insertRows, spanRow } from '../../support/console-reading.ts';
 import { startConsole, type TestConsole } from '../../support/console.ts';
 import { DAY_MS } from '../../../src/pdata/time-units.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 /** Their compilation takes most of a start of the command. */
 const SCHEMAS = new CompiledSchemas();

@@ -12,7 +12,7 @@ import { aSpan, aTraceRequest } from '../../support/payloads.ts';
 import { postgresConfig, startPostgresDaemon } from '../../support/postgres-daemon.ts';
 import { byTrace, type NodeContents, randomTree, sendNodes, type TreeNode } from '../../support/random-trees.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 const TRACES = cases(400);
 const LARGEST = 10;

@@ -9,7 +9,7 @@ import { send } from '../../support/otlp-client.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { postgresConfig, SERVED } from '../../support/postgres-daemon.ts';
 
-t.setTimeout(180_000);
+t.setTimeout(300_000);
 
 /** The others are errors, retrievals, or of senders that leave out tokens of streams or tool calls. */
 const EXACT = isLong ? 350 : 70;

@@ -13,7 +13,7 @@ import { aLogRequest, aSpan, aTraceRequest, attributes, START_NS } from '../../s
 import { type PostgresDaemon, postgresConfig, startPostgresDaemon } from '../../support/postgres-daemon.ts';
 import { byTrace, hexId, type NodeContents, randomTree, sendNodes, type TreeNode } from '../../support/random-trees.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 const TRACES = cases(500);
 const LARGEST = 14;

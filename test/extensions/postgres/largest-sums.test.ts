@@ -9,7 +9,7 @@ import { send } from '../../support/otlp-client.ts';
 import { aLogRequest, aSpan, aTraceRequest, attributes, newTraceId } from '../../support/payloads.ts';
 import { postgresConfig, startPostgresDaemon } from '../../support/postgres-daemon.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 /** As many of the largest count as exceed 2^63. */
 const CALLS = 1100;

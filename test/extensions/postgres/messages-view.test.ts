@@ -10,7 +10,7 @@ import { startPostgresDaemon } from '../../support/postgres-daemon.ts';
 import { rowsOf, senders } from '../../processors/normalization/captures.ts';
 import { Normalized } from '../../processors/normalization/normalized.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 const daemon = await startPostgresDaemon(t, { processors: 'auth, environment, normalization' });
 const client = new pg.Client({ connectionString: daemon.databaseUrl });

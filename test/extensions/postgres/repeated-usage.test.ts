@@ -5,7 +5,7 @@ import { Random } from '../../support/generators-random.ts';
 import { openMigrated } from '../../support/migrated.ts';
 import { DAY_MS } from '../../../src/pdata/time-units.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 const RECORDS = 1_500;
 const FEW_RECORDS = 100;

@@ -3,7 +3,7 @@ import t from 'tap';
 import { openMigrated } from '../../support/migrated.ts';
 import { DAY_NS } from '../../../src/pdata/time-units.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 const DAYS = 40;
 const TRACES = 80;

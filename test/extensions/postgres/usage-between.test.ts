@@ -6,7 +6,7 @@ import { openMigrated } from '../../support/migrated.ts';
 import type { Teardown } from '../../support/postgres.ts';
 import { hexId } from '../../support/random-trees.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 const TRACES = 150;
 const WINDOWS = 25;

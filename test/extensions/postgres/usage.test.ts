@@ -4,7 +4,7 @@ import type pg from 'pg';
 import t from 'tap';
 import { openMigrated } from '../../support/migrated.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 /** A row of a small table needs a few pages, and a new version sometimes some more. */
 const FEW_PAGES = 60;

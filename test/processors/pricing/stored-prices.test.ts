@@ -11,7 +11,7 @@ import { createDatabase } from '../../support/postgres.ts';
 import { postgresConfig, SERVED } from '../../support/postgres-daemon.ts';
 import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
 
-t.setTimeout(110_000);
+t.setTimeout(300_000);
 
 const { url: databaseUrl } = await createDatabase(t, SERVED);
 const config = postgresConfig({

@@ -19,7 +19,7 @@ import {
   store,
 } from '../../../support/console-reading.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 const reading = await startReading(t);
 const plain = (number: number): string => hex(number, 16).slice(2);
 const call = {

@@ -3,7 +3,7 @@ import t from 'tap';
 import { LivePolls } from '../../../../src/extensions/console/api/live-polls.ts';
 import type { RequestReader } from '../../../../src/extensions/console/server/route.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 const POLLS = 4;
 const TRACES_OF_A_POLL = 500;

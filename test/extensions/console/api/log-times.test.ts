@@ -6,7 +6,7 @@ import type { LogRow } from '../../../../src/extensions/console/api/shapes.ts';
 import { BASE_NS, logRow, startReading } from '../../../support/console-reading.ts';
 import { SECOND_NS } from '../../../../src/pdata/time-units.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 const RECORDS = 4_000;
 const SHOWN = 20;
 const reading = await startReading(t);

@@ -14,7 +14,7 @@ import {
   store,
 } from '../../../support/console-reading.ts';
 
-t.setTimeout(180_000);
+t.setTimeout(300_000);
 const ROWS = 8;
 const LENGTH = 120_000;
 /** The limit of an answer about all rows: some thousand characters for each. */

@@ -4,7 +4,7 @@ import { showMarkdown } from '../../../../src/extensions/console/api/markdown.ts
 import { LONGEST_TRANSCRIPT } from '../../../../src/extensions/console/api/transcript.ts';
 import { hex, spanRow, startReading, store } from '../../../support/console-reading.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 const reading = await startReading(t);
 const call = { category: 'model_call', provider: 'openai', response_model: 'gpt-5-mini', usage_scope: 'own' };
 const idOf = (number: number): string => hex(number, 16).slice(2);

@@ -4,7 +4,7 @@ import { readTraceRows } from '../../../../src/extensions/console/api/trace-rows
 import type { RequestReader } from '../../../../src/extensions/console/server/route.ts';
 import { spanRow, startReading, store } from '../../../support/console-reading.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 const TRACES = 40;
 const CALLS = 25;
 const reading = await startReading(t);

@@ -8,7 +8,7 @@ import { listSteps } from '../../../../src/extensions/console/api/steps.ts';
 import { placeTrace, showTrace } from '../../../../src/extensions/console/api/trace.ts';
 import { type Asking, BASE_NS, hex, logRow, spanRow, startReading, store } from '../../../support/console-reading.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 const reading = await startReading(t);
 
 const plain = (number: number, bytes: number): string => hex(number, bytes).slice(2);

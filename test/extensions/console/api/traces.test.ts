@@ -8,7 +8,7 @@ import { listTraces } from '../../../../src/extensions/console/api/traces.ts';
 import type { Page, TraceRow } from '../../../../src/extensions/console/api/shapes.ts';
 import { BASE_NS, hex, spanRow, startReading, store } from '../../../support/console-reading.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 const reading = await startReading(t);
 
 const MODELS = ['gpt-5', 'gpt-5-mini', 'claude-x', null];

@@ -14,7 +14,7 @@ import { Readers } from '../../../../src/extensions/postgres/reader.ts';
 import { BASE_NS, hex, logRow, spanRow, startReading, store } from '../../../support/console-reading.ts';
 import { Random } from '../../../support/generators-random.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 const reading = await startReading(t);
 const HOUR = 3_600_000;
 const call = { category: 'model_call', usage_scope: 'own', input_tokens: 10, output_tokens: 1, total_tokens: 11 };

@@ -9,7 +9,7 @@ import { BASE_NS, logRow, spanRow, startReading, store } from '../../../support/
 import { Random } from '../../../support/generators-random.ts';
 import { cases } from '../../../support/long.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 const WALKS = cases(200);
 const TRACES = 120;
 const LOGS = 150;

@@ -3,7 +3,7 @@ import t from 'tap';
 import { startConsole } from '../../../support/console.ts';
 import { BASE_NS, hex, insertRows, spanRow } from '../../../support/console-reading.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 const scene = await startConsole(t);
 const { ask, database } = scene;
 const idOf = (trace: number): string => hex(trace, 16).slice(2);

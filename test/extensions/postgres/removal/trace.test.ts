@@ -11,7 +11,7 @@ import { PATIENCE_MS } from '../../../support/patience.ts';
 import { aLogRequest, aSpan, aTraceRequest, newTraceId, START_NS } from '../../../support/payloads.ts';
 import { startPostgresDaemon } from '../../../support/postgres-daemon.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 const FAR_NS = 4_102_444_800_000_000_000n;
 const LIMITS = { statementTimeoutMs: 30_000, lockTimeoutMs: 30_000 };
