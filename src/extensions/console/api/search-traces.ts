@@ -2,7 +2,8 @@
  * The bounded search for traces. It reads slices of the newest traces until it has found enough, the range ends, or the
  * time for one answer is used up. The next search continues after the last slice.
  */
-import type { Statement } from '../../../component/capabilities/postgres.ts';
+import { LATEST_NS } from '../../../component/moment.ts';
+import { DAY_NS } from '../../../pdata/time-units.ts';
 import { hasSpan } from '../filter/trace-spans.ts';
 import type { RequestReader } from '../server/route.ts';
 import type { Conditions } from '../filter/compile.ts';
@@ -21,6 +22,8 @@ const LARGEST_SLICE = 5000;
 /** With conditions on content or on sums. */
 const FIRST_HEAVY_SLICE = 100;
 const LARGEST_HEAVY_SLICE = 500;
+/** In a range of this length the partitions of spans are few. */
+const SHORT_NS = 31n * DAY_NS;
 
 /** The position of a trace in the list, which has the newest first. */
 export interface TracePosition {
@@ -101,66 +104,77 @@ interface Slice {
 
 async function readSlice(
   reader: RequestReader,
-  { project, range, conditions, parameters }: TraceSearch,
+  search: TraceSearch,
   { position, size, wanted }: SliceBounds,
 ): Promise<Slice> {
+  const { conditions, project, range } = search;
+  const { values } = search.parameters;
   const own = [project, String(range.from), position.ns, Buffer.from(position.id, 'hex'), size];
-  const newest = sliceStatement(conditions, parameters.values, own);
-  const [slice] = await reader.query(newest.text, newest.values);
-  const ids = (slice?.['ids'] ?? []) as readonly Buffer[];
-  const starts = (slice?.['starts'] ?? []) as readonly unknown[];
-  let places: readonly number[] = ids.map((_, at) => at);
-  if (ids.length > 0 && (conditions.row.length > 0 || conditions.sums.length > 0)) {
-    const matching = [project, ids, slice?.['first'], slice?.['last'], wanted];
-    const hits = hitsStatement(conditions, parameters.values, matching, reader.views);
-    const [found] = await reader.query(hits.text, hits.values);
-    places = found?.['places'] as readonly number[];
-  }
-  const last = places.length === wanted ? (places.at(-1) ?? 0) : ids.length - 1;
-  return {
-    ids: places.flatMap((at) => ids[at] ?? []),
-    examined: last + 1,
-    last: last < 0 ? null : { ns: String(starts[last]), id: ids[last]?.toString('hex') ?? '' },
-    isEnd: last < 0 || (ids.length < size && last === ids.length - 1),
-  };
+  const [first, last] = await timesOfSpans(reader, search, own);
+  const text = sliceStatement(conditions, placesAfter(values), reader.views);
+  const statement = statementOf(text, [...values, ...own, wanted, first, last]);
+  const [row] = await reader.query(statement.text, statement.values);
+  const examined = Number(row?.['examined'] ?? 0);
+  const ids = (row?.['ids'] ?? []) as readonly Buffer[];
+  const isFull = ids.length === wanted && row?.['hit_ns'] !== null;
+  const end = isFull ? positionOf(row?.['hit_ns'], row?.['hit_id']) : positionOf(row?.['last_ns'], row?.['last_id']);
+  const passed = isFull ? Number(row?.['passed'] ?? examined) : examined;
+  return { ids, examined: passed, last: end, isEnd: end === null || (examined < size && passed === examined) };
 }
 
-/** The newest traces before a position, and their outermost times. `own`: its values, after those of the conditions. */
-function sliceStatement({ trace }: Conditions, values: readonly unknown[], own: readonly unknown[]): Statement {
-  const place = (at: number): string => `$${values.length + at}`;
-  const text = `
-  SELECT array_agg(trace_id ORDER BY first_ns DESC, trace_id DESC) AS ids, array_agg(first_ns ORDER BY first_ns DESC, trace_id DESC) AS starts,
-    min(first_ns) AS first, max(last_ns) AS last
-  FROM (
-    SELECT t.trace_id, t.first_ns, t.last_ns FROM sluice.traces t
-    WHERE t.project = ${place(1)}::text AND t.first_ns >= ${place(2)}::int8
-      AND (t.first_ns, t.trace_id) < (${place(3)}::int8, ${place(4)}::bytea) AND ${allOf(trace)}
-    ORDER BY t.first_ns DESC, t.trace_id DESC LIMIT ${place(5)}::int4
-  ) newest`;
-  return statementOf(text, [...values, ...own]);
-}
+/** The parameters after those of the conditions, whose values come first. */
+const placesAfter =
+  (values: readonly unknown[]) =>
+  (at: number): string =>
+    `$${values.length + at}`;
+
+const positionOf = (ns: unknown, id: unknown): TracePosition | null =>
+  ns === null || ns === undefined ? null : { ns: String(ns), id: String(id) };
 
 /**
- * Which traces of a slice are found, at most as many as are wanted. Only the partitions of the times of the slice are
- * planned. OFFSET 0 keeps its order, so that the search ends with the last trace that is wanted.
+ * The first and last time that the spans of a slice may have. In a long range they are those of its traces, so that
+ * only their partitions are planned.
  */
-function hitsStatement(
-  { row, sums }: Conditions,
-  values: readonly unknown[],
+async function timesOfSpans(
+  reader: RequestReader,
+  { conditions, range, parameters }: TraceSearch,
   own: readonly unknown[],
-  views: string,
-): Statement {
-  const place = (at: number): string => `$${values.length + at}`;
-  const within = `BETWEEN ${place(3)}::int8 AND ${place(4)}::int8`;
+): Promise<readonly [first: unknown, last: unknown]> {
+  const isFiltered = conditions.row.length > 0 || conditions.sums.length > 0;
+  if (!isFiltered || range.until - range.from <= SHORT_NS) return [String(range.from), String(LATEST_NS)];
+  const slice = newest(conditions, placesAfter(parameters.values));
+  const text = `SELECT min(first_ns) AS first, max(last_ns) AS last FROM (${slice}) t`;
+  const statement = statementOf(text, [...parameters.values, ...own]);
+  const [row] = await reader.query(statement.text, statement.values);
+  return [row?.['first'], row?.['last']];
+}
+
+/** The newest traces before the position that meet the conditions on their own row. */
+const newest = ({ trace }: Conditions, place: (at: number) => string): string => `
+    SELECT t.project, t.trace_id, t.environment, t.first_ns, t.last_ns FROM sluice.traces t
+    WHERE t.project = ${place(1)}::text AND t.first_ns >= ${place(2)}::int8
+      AND (t.first_ns, t.trace_id) < (${place(3)}::int8, ${place(4)}::bytea) AND ${allOf(trace)}
+    ORDER BY t.first_ns DESC, t.trace_id DESC LIMIT ${place(5)}::int4`;
+
+/**
+ * `place` gives the parameter of project, lowest time, time and id of the position, size of the slice, limit, and first
+ * and last time of spans. OFFSET 0 keeps the order of the slice, so that the search ends with the last trace that is
+ * wanted.
+ */
+function sliceStatement(conditions: Conditions, place: (at: number) => string, views: string): string {
+  const { row, sums } = conditions;
+  const within = `BETWEEN ${place(7)}::int8 AND ${place(8)}::int8`;
   const some = row.length === 0 ? [] : [hasSpan(allOf(row), within)];
-  const text = `
-  WITH slice AS MATERIALIZED (
-    SELECT t.project, t.trace_id, t.environment, t.first_ns, t.last_ns, o.number::int4 - 1 AS place
-    FROM unnest(${place(2)}::bytea[]) WITH ORDINALITY o (id, number) JOIN sluice.traces t ON t.trace_id = o.id AND t.project = ${place(1)}::text
+  return `
+  WITH slice AS MATERIALIZED (${newest(conditions, place)}
   ), ${sumsOfUsage(views, `${place(1)}::text`, 'slice')}, hits AS MATERIALIZED (
-    SELECT t.place FROM (SELECT * FROM slice ORDER BY place OFFSET 0) t
-    WHERE ${allOf([...some, ...withUsage(sumsWithin(sums, within), views, 'usage_sums')])} LIMIT ${place(5)}::int4
-  )
-  SELECT ARRAY(SELECT place FROM hits ORDER BY place) AS places`;
-  return statementOf(text, [...values, ...own]);
+    SELECT t.* FROM (SELECT * FROM slice ORDER BY first_ns DESC, trace_id DESC OFFSET 0) t
+    WHERE ${allOf([...some, ...withUsage(sumsWithin(sums, within), views, 'usage_sums')])} LIMIT ${place(6)}::int4
+  ), last_hit AS (SELECT * FROM hits ORDER BY first_ns, trace_id LIMIT 1),
+  last_seen AS (SELECT * FROM slice ORDER BY first_ns, trace_id LIMIT 1)
+  SELECT (SELECT count(*) FROM slice)::int4 AS examined,
+    (SELECT count(*) FROM slice, last_hit h WHERE (slice.first_ns, slice.trace_id) >= (h.first_ns, h.trace_id))::int4 AS passed,
+    (SELECT first_ns FROM last_seen) AS last_ns, (SELECT encode(trace_id, 'hex') FROM last_seen) AS last_id,
+    (SELECT first_ns FROM last_hit) AS hit_ns, (SELECT encode(trace_id, 'hex') FROM last_hit) AS hit_id,
+    ARRAY(SELECT trace_id FROM hits ORDER BY first_ns DESC, trace_id DESC) AS ids`;
 }
