@@ -20,6 +20,7 @@ const ORDINARY_STEP = 5;
 const TWICE = new Set([
   ...['langsmith-anthropic-py chat', 'langsmith-anthropic-py cached', 'langsmith-anthropic-py stream-cached'],
   ...['logfire-anthropic stream', 'logfire-anthropic stream-cached', 'openinference-anthropic-py stream-cached'],
+  ...['chat', 'cached', 'tool', 'agent', 'rag'].map((scenario) => `strands-js-anthropic ${scenario}`),
 ]);
 
 const SCENARIOS = senders()
