@@ -104,13 +104,8 @@ export class Client {
     const end = started + milliseconds;
     const isAborted = (): boolean => signal?.aborted === true;
     const isOver = (): boolean => performance.now() >= end || isAborted();
-    // A timer counts from the start of the iteration of the event loop that sets it, so it can end early.
-    const until = async (time: number): Promise<void> => {
-      while (performance.now() < time && !isAborted()) {
-        const left = Math.ceil(time - performance.now());
-        await pause(left, undefined, { ...(signal && { signal }) }).catch(() => undefined);
-      }
-    };
+    const until = (time: number): Promise<void> =>
+      pause(Math.max(0, time - performance.now()), undefined, { ...(signal && { signal }) }).catch(() => undefined);
     const count = Math.max(1, Math.round((perSecond * milliseconds) / 1000));
     let due = started;
     let late = 0;
@@ -126,7 +121,8 @@ export class Client {
       if (isAborted() || late > MOST_WAITING) break;
       pending.push(this.#sendWhenFree(requests, due, isOver));
     }
-    await until(end);
+    // A timer counts from the start of the iteration of the event loop that sets it, so it can end early.
+    while (!isOver()) await until(end);
     return Promise.all(pending);
   }
 
