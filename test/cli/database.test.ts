@@ -14,6 +14,7 @@ import { eventually } from '../support/eventually.ts';
 import { openMigrated } from '../support/migrated.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { postgresConfig } from '../support/postgres-daemon.ts';
+import { asUnprivileged } from '../support/unprivileged.ts';
 
 t.test('a server without room for more locks is not called unreachable', async (t) => {
   const hint = 'You might need to increase max_locks_per_transaction.';
@@ -32,11 +33,10 @@ t.test('a data folder of another user is not called absent', { skip }, async (t)
   mkdirSync(join(data, 'postgres', 'cluster'), { recursive: true });
   chmodSync(data, 0);
   t.teardown(() => chmodSync(data, 0o700));
-  const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
   const env = { ...process.env, DATABASE_URL: '' };
-  const args = [BIN, 'traces'];
+  const options = { cwd: folder, env, ...asUnprivileged() };
   const err = await new Promise((resolve) =>
-    execFile(process.execPath, args, { cwd: folder, env, ...nobody }, (_, __, text) => resolve(text)),
+    execFile(process.execPath, [BIN, 'traces'], options, (_error, _stdout, stderr) => resolve(stderr)),
   );
   const hint = '  hint: Run the command as the user of the daemon.\n';
   t.equal(err, `error: ${data} cannot be read: this user may not do that\n${hint}`);

@@ -12,9 +12,9 @@ import { type Executable, freePort, openFolder, startExecutable } from '../../su
 import { send } from '../../support/otlp-client.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 import { aLogRequest, aSpan, aTraceRequest } from '../../support/payloads.ts';
+import { asUnprivileged } from '../../support/unprivileged.ts';
 
 const LIBRARY = process.env['SLUICE_FAKETIME'] ?? '';
-const UNPRIVILEGED = 65534;
 /** A clock begins this long before the midnight that it passes, and the midnight is passed for as long. */
 const AROUND_MS = 5_000;
 /** The quota of the project that has one. */
@@ -69,11 +69,14 @@ async function startServer(): Promise<string> {
   const address = await server.start();
   const { database, programs } = await server.describe();
   await server.stop();
-  const identity = process.getuid?.() === 0 ? { uid: UNPRIVILEGED, gid: UNPRIVILEGED } : {};
   // No part of the product may depend on the time zone of the server or of the daemon.
   const settings = ['listen_addresses=', `unix_socket_directories=${address.host}`, 'timezone=Asia/Kathmandu'];
   const words = ['-D', String(database), ...settings.flatMap((setting) => ['-c', setting])];
-  const child = spawn(join(String(programs), 'postgres'), words, { ...identity, env: SHIFTED, stdio: 'ignore' });
+  const child = spawn(join(String(programs), 'postgres'), words, {
+    ...asUnprivileged(),
+    env: SHIFTED,
+    stdio: 'ignore',
+  });
   const ended = new Promise((resolve) => child.once('close', resolve));
   t.teardown(async () => {
     child.kill('SIGQUIT');

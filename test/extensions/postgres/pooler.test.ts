@@ -21,11 +21,11 @@ import { PATIENCE_MS } from '../../support/patience.ts';
 import { aSpan, aTraceRequest } from '../../support/payloads.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { postgresConfig } from '../../support/postgres-daemon.ts';
+import { asUnprivileged, isRoot, UNPRIVILEGED } from '../../support/unprivileged.ts';
 
 t.setTimeout(300_000);
 
 const OPTIONS = { url: '', data_dir: '', views_schema: 'public', allow_unsafe: true };
-const NOBODY = 65534;
 const found = spawnSync('pgbouncer', ['--version']);
 
 /** The URL of a database behind its own PgBouncer. */
@@ -48,9 +48,8 @@ pool_mode = ${mode}
 ${settings}
 `,
   );
-  const isRoot = process.getuid?.() === 0;
-  if (isRoot) chownSync(folder, NOBODY, NOBODY);
-  const child: ChildProcess = spawn('pgbouncer', [file], isRoot ? { uid: NOBODY, gid: NOBODY } : {});
+  if (isRoot) chownSync(folder, UNPRIVILEGED, UNPRIVILEGED);
+  const child: ChildProcess = spawn('pgbouncer', [file], asUnprivileged());
   t.teardown(async () => {
     const ended = new Promise((resolve) => child.once('close', resolve));
     child.kill('SIGKILL');

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { asOperatorError } from '../../../../src/extensions/postgres/embedded/faults.ts';
-import { folderFor, folderWithDatabase, isRoot, NOBODY, query, serverFor } from './scene.ts';
+import { isRoot, UNPRIVILEGED } from '../../../support/unprivileged.ts';
+import { folderFor, folderWithDatabase, query, serverFor } from './scene.ts';
 import { longTest } from '../../../support/long.ts';
 
 const SLUICE = fileURLToPath(new URL('../../../../../bin/sluice.js', import.meta.url));
@@ -58,7 +59,7 @@ longTest('a read-only file system is reported', { skip }, async (t) => {
 
 t.test('a data folder that the user may not write to is reported', { skip: !isRoot && 'needs root' }, async (t) => {
   const folder = await folderWithDatabase(t);
-  const host = { pid: process.pid, env: {}, kill: () => false, getuid: () => NOBODY + 1 };
+  const host = { pid: process.pid, env: {}, kill: () => false, getuid: () => UNPRIVILEGED + 1 };
   const { server } = serverFor(t, folder, { host });
   await t.rejects(server.start(), { message: /belongs to user \d+, and this process runs as user \d+.*chown -R/ });
 });

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { ServerFolder } from '../../../../src/extensions/postgres/embedded/server-folder.ts';
 import { findPackage, prepareRuntime } from '../../../../src/extensions/postgres/embedded/runtime.ts';
-import { folderFor, isRoot, NOBODY, recorder } from './scene.ts';
+import { isRoot, UNPRIVILEGED } from '../../../support/unprivileged.ts';
+import { folderFor, recorder } from './scene.ts';
 
 const LINK = 'native/lib/libpq.so.5';
 
@@ -21,7 +22,7 @@ async function packageWithoutLinks(folder: string): Promise<string> {
 }
 
 async function serverFolderIn(folder: string): Promise<ServerFolder> {
-  const identity = isRoot ? { uid: NOBODY, gid: NOBODY } : undefined;
+  const identity = isRoot ? { uid: UNPRIVILEGED, gid: UNPRIVILEGED } : undefined;
   return { path: folder, cluster: join(folder, 'cluster'), identity, closed: false, programs: folder };
 }
 

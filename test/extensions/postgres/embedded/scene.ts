@@ -15,8 +15,6 @@ import { waitFor } from '../../../../src/extensions/postgres/embedded/wait.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
 
 const run = promisify(execFile);
-export const NOBODY = 65534;
-export const isRoot = process.getuid?.() === 0;
 
 interface Scope {
   teardown(task: () => Promise<void>): unknown;

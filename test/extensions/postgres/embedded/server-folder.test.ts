@@ -10,23 +10,24 @@ import { findUser } from '../../../../src/extensions/postgres/embedded/server-us
 import { waitFor } from '../../../../src/extensions/postgres/embedded/wait.ts';
 import { longTest } from '../../../support/long.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
-import { daemonFor, folderFor, isRoot, killed, NOBODY, query, serverFor } from './scene.ts';
+import { isRoot, UNPRIVILEGED } from '../../../support/unprivileged.ts';
+import { daemonFor, folderFor, killed, query, serverFor } from './scene.ts';
 
 const here = dirname(fileURLToPath(import.meta.url));
-const nobody = { uid: NOBODY, gid: NOBODY };
+const identity = { uid: UNPRIVILEGED, gid: UNPRIVILEGED };
 const KEPT = 'SELECT answer FROM kept';
 /** Another user must be able to reach these tests and the Node.js that runs them. */
 const reachable =
-  (await firstClosed(here, nobody)) === undefined &&
-  (await firstClosed(dirname(process.execPath), nobody)) === undefined;
+  (await firstClosed(here, identity)) === undefined &&
+  (await firstClosed(dirname(process.execPath), identity)) === undefined;
 
 t.test(
   'an ordinary user runs the server itself',
   { skip: !(isRoot && reachable) && 'needs root, and a Node.js that other users can run, to change the user' },
   async (t) => {
     const folder = await folderFor(t);
-    await chown(folder, NOBODY, NOBODY);
-    const daemon = daemonFor(t, join(folder, 'data'), NOBODY);
+    await chown(folder, UNPRIVILEGED, UNPRIVILEGED);
+    const daemon = daemonFor(t, join(folder, 'data'), UNPRIVILEGED);
     const { address, error } = await daemon.said();
     t.equal(error, undefined);
     t.strictSame(await query(address, 'SELECT 1 AS one'), [{ one: 1 }]);
@@ -37,7 +38,7 @@ t.test(
     const { server } = serverFor(t, join(folder, 'data'));
     await server.start();
     const { uid } = await stat(join(folder, 'data/postgres/cluster'));
-    t.equal(uid, NOBODY, 'root runs an existing database as its owner, and the owner stays the same');
+    t.equal(uid, UNPRIVILEGED, 'root runs an existing database as its owner, and the owner stays the same');
   },
 );
 
@@ -60,7 +61,7 @@ longTest(
     t.strictSame(await query(address, "SELECT count(*)::int AS n FROM pg_ls_dir('.') AS f WHERE f = 'PG_VERSION'"), [
       { n: 1 },
     ]);
-    t.equal((await stat(join(dataDir, 'postgres/cluster'))).uid, NOBODY);
+    t.equal((await stat(join(dataDir, 'postgres/cluster'))).uid, UNPRIVILEGED);
     t.equal((await stat(dataDir)).uid, 0, 'the folder stays root’s');
     const first = server.pid ?? 0;
     await killed(first);

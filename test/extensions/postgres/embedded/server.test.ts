@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import t from 'tap';
 import { isAlive } from '../../../../src/component/process-life.ts';
 import { waitFor } from '../../../../src/extensions/postgres/embedded/wait.ts';
-import { daemonFor, folderFor, folderWithDatabase, isRoot, killed, NOBODY, query, serverFor } from './scene.ts';
+import { asUnprivileged } from '../../../support/unprivileged.ts';
+import { daemonFor, folderFor, folderWithDatabase, killed, query, serverFor } from './scene.ts';
 import { longTest } from '../../../support/long.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
 
@@ -151,9 +152,8 @@ longTest('a left-over pid file that names an unrelated process does not stop the
   const path = join(folder, 'postgres/cluster/postmaster.pid');
   const text = await readFile(path, 'utf8');
   await server.stop();
-  const user = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
   const stranger = spawn('sleep', ['60'], {
-    ...user,
+    ...asUnprivileged(),
     cwd: '/',
     stdio: 'ignore',
   });
