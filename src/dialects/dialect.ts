@@ -168,7 +168,10 @@ export interface Dialect {
   readonly callsHaveAnswers?: boolean;
   /** Operations whose span name is the name of the tool or agent. */
   readonly namedBySpan?: readonly Operation[];
-  /** A record with usage but without an operation repeats the usage of others. */
+  /**
+   * A record without an operation is no model call, even with a model and usage, and repeats the usage of others. Every
+   * span without an operation and a model does the latter.
+   */
   readonly repeatsWithoutOperation?: boolean;
   /** Content besides what fills the columns of content. A bare string is an attribute without further conditions. */
   readonly content?: readonly (string | ContentRow)[];
