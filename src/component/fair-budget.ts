@@ -60,14 +60,16 @@ export class FairBudget {
     return this.#holdings.get(holder)?.bytes ?? 0;
   }
 
+  /** Whether these bytes could be reserved now. */
+  hasRoom(holder: string, bytes: number): boolean {
+    return this.#boundReached(holder, bytes) === null;
+  }
+
   /** Throws `overloaded` when these bytes could not be reserved now. */
   requireRoom(holder: string, bytes: number): void {
-    checkBytes(bytes);
-    if (bytes === 0) return;
-    const free = this.limitBytes - this.#heldBytes - bytes;
-    if (free < 0) throw this.#refusal('the limit of all projects together is reached');
-    if (!this.#isWithinShare(this.heldBy(holder) + bytes, free))
-      throw this.#refusal('the share of this project is reached');
+    const bound = this.#boundReached(holder, bytes);
+    if (bound !== null)
+      throw new Rejection('overloaded', { hint: `${this.#what}: ${bound}`, limit_bytes: this.limitBytes });
   }
 
   /** Reserves bytes, or throws `overloaded` and reserves nothing. */
@@ -100,15 +102,20 @@ export class FairBudget {
     this.#idle = 0;
   }
 
+  /** Why these bytes cannot be reserved; null when they can. */
+  #boundReached(holder: string, bytes: number): string | null {
+    checkBytes(bytes);
+    if (bytes === 0) return null;
+    const free = this.limitBytes - this.#heldBytes - bytes;
+    if (free < 0) return 'the limit of all projects together is reached';
+    return this.#isWithinShare(this.heldBy(holder) + bytes, free) ? null : 'the share of this project is reached';
+  }
+
   /** `held` by the holder and `free` in total, both after the reservation. */
   #isWithinShare(held: number, free: number): boolean {
     // While nothing else is held, one reservation may take everything, because it would not fit later either.
     if (this.#heldBytes === 0 || held <= this.limitBytes / SMALL_PART) return true;
     return held <= SHARE_FACTOR * (free - this.limitBytes / SET_ASIDE_PART);
-  }
-
-  #refusal(bound: string): Rejection {
-    return new Rejection('overloaded', { hint: `${this.#what}: ${bound}`, limit_bytes: this.limitBytes });
   }
 }
 

@@ -28,6 +28,14 @@ const OVERRUN_MS = 3;
  */
 const PASSES_PART = 1 / 3;
 
+/**
+ * A pass waits for the room of its rows for this long. Then it begins all the same, and is refused when there is still
+ * none. With the waits before and after it, the answer comes before SDKs give up, after 10 s.
+ */
+const MAX_HOLD_MS = 3000;
+/** While passes wait for room, and no room is released, their time is checked at this interval. */
+const HOLD_CHECK_MS = 500;
+
 /** The fixed time of a pass, as that of so many bytes. */
 const PASS_BYTES = 4096;
 
@@ -46,6 +54,10 @@ export interface AdmissionOptions<Place> {
   now(): number;
   /** Calls back after the event loop has been polled once. */
   afterPoll(callback: () => void): void;
+  /** Calls back once, after so many milliseconds. */
+  after(ms: number, callback: () => void): void;
+  /** Whether the rows of a body of this size would find room now. While they would not, its pass does not begin. */
+  hasRoom(project: string, bytes: number): boolean;
   /** From the smallest to the largest. */
   readonly classes: readonly SizeClass<Place>[];
 }
@@ -56,6 +68,8 @@ export interface AdmissionOptions<Place> {
  */
 interface Pass<Place> {
   readonly bytes: number;
+  /** When the pass begins without room. */
+  readonly holdUntilMs: number;
   /** Not a generator function: the engine makes a prototype and a map for each, which only a full collection frees. */
   begin(place: Place): Steps<unknown>;
   succeed(result: unknown): void;
@@ -84,6 +98,7 @@ function takePlace<Place>(sizeQueue: SizeQueue<Place>): Place | null {
 export class AdmissionControl<Place> {
   readonly #now: () => number;
   readonly #afterPoll: (callback: () => void) => void;
+  readonly #after: (ms: number, callback: () => void) => void;
   readonly #queues: readonly SizeQueue<Place>[];
   readonly #wait = new ExpectedWait('pass');
   readonly #polls: PollCycle;
@@ -91,20 +106,24 @@ export class AdmissionControl<Place> {
   #open = 0;
   #waiting = 0;
   #scheduled = false;
+  #checksHold = false;
   /** The time of passes since the last poll. */
   #sliceMs = 0;
   /** The end of the last slice, if passes were left then. */
   #busySince: number | null = null;
 
-  constructor({ now, afterPoll, classes }: AdmissionOptions<Place>) {
+  constructor({ now, afterPoll, after, hasRoom, classes }: AdmissionOptions<Place>) {
     this.#now = now;
     this.#afterPoll = afterPoll;
+    this.#after = after;
     this.#polls = new PollCycle(now);
     const clock: VirtualClock = { now: 0 };
+    const mayBegin = (project: string, { bytes, holdUntilMs }: Pass<Place>): boolean =>
+      hasRoom(project, bytes) || now() >= holdUntilMs;
     this.#queues = classes.map(({ limitBytes, isLong = false, places }) => ({
       limitBytes,
       isLong,
-      queue: new FairQueue<Pass<Place>>(clock, places.length),
+      queue: new FairQueue<Pass<Place>>(clock, places.length, mayBegin),
       free: [...places],
       freeCount: places.length,
     }));
@@ -127,8 +146,8 @@ export class AdmissionControl<Place> {
   }
 
   /**
-   * Runs the pass of a request in a place for bodies of its size: at once when no other pass is before it, otherwise in
-   * its turn. The pass gets the `limitBytes` of the place. A body that is larger must run again with its true size.
+   * Runs the pass of a request in a place for bodies of its size: at once when no other pass is before it and its rows
+   * would find room, otherwise in its turn. The pass gets the `limitBytes` of the place. A body that is larger must run again with its true size.
    */
   run<Result>(
     project: string,
@@ -139,6 +158,7 @@ export class AdmissionControl<Place> {
     return new Promise<Result>((resolve, reject) => {
       const pass: Pass<Place> = {
         bytes,
+        holdUntilMs: this.#now() + MAX_HOLD_MS,
         begin: (place) => begin(place, sizeQueue.limitBytes),
         succeed: resolve as (result: unknown) => void,
         fail: reject,
@@ -158,6 +178,11 @@ export class AdmissionControl<Place> {
       }
       this.#advance(sizeQueue, flow, SLICE_MS);
     });
+  }
+
+  /** Rows have been released, so passes that wait for room may begin. */
+  noteRoom(): void {
+    if (this.#waiting > 0 && !this.#scheduled) this.#startPolls();
   }
 
   #queueFor(bytes: number): SizeQueue<Place> {
@@ -242,13 +267,27 @@ export class AdmissionControl<Place> {
     const limit = this.#sliceLimitMs();
     for (;;) {
       const next = this.#next();
-      if (next === null) return;
+      if (next === null) {
+        this.#hold();
+        return;
+      }
       const { isLong } = next.sizeQueue;
       if (this.#sliceMs >= (isLong && !this.#isLoaded ? LONG_SLICE_MS : limit)) break;
       // Passes in progress alternate within a slice as well.
       this.#advance(next.sizeQueue, next.flow, Math.min(limit, this.#sliceMs + (isLong ? LONG_SLICE_MS : SLICE_MS)));
     }
-    if (this.#open > 0) this.#startPolls();
+    if (this.#open > 0 && !this.#scheduled) this.#startPolls();
+  }
+
+  /** All passes that are left wait for room. This time says nothing about the time of passes. */
+  #hold(): void {
+    this.#busySince = null;
+    if (this.#waiting === 0 || this.#checksHold) return;
+    this.#checksHold = true;
+    this.#after(HOLD_CHECK_MS, () => {
+      this.#checksHold = false;
+      this.noteRoom();
+    });
   }
 
   #next(): { readonly sizeQueue: SizeQueue<Place>; readonly flow: Flow<Pass<Place>> } | null {

@@ -24,6 +24,7 @@ export interface Flow<Item> {
 export class FairQueue<Item> {
   readonly #clock: VirtualClock;
   readonly #places: number;
+  readonly #hasRoom: (project: string, item: Item) => boolean;
   readonly #flows = new Map<string, Flow<Item>>();
   /** The first `#activeCount` are those with a pass in progress or waiting. */
   readonly #active: Flow<Item>[] = [];
@@ -31,15 +32,16 @@ export class FairQueue<Item> {
   #running = 0;
   #waiting = 0;
 
-  /** `places`: the limit of passes in progress. */
-  constructor(clock: VirtualClock, places: number) {
+  /** `places`: the limit of passes in progress. `hasRoom`: whether a pass may begin now. */
+  constructor(clock: VirtualClock, places: number, hasRoom: (project: string, item: Item) => boolean) {
     this.#clock = clock;
     this.#places = places;
+    this.#hasRoom = hasRoom;
   }
 
   /** Begins a pass that nothing of its project or of this queue is ahead of. Null when it has to wait. */
   start(project: string, item: Item): Flow<Item> | null {
-    if (this.#waiting > 0 || this.#running >= this.#places) return null;
+    if (this.#waiting > 0 || this.#running >= this.#places || !this.#hasRoom(project, item)) return null;
     const flow = this.#flowOf(project);
     if (flow.running !== null) return null;
     this.#activate(flow);
@@ -75,14 +77,18 @@ export class FairQueue<Item> {
   }
 
   /**
-   * The flow to serve next, and the virtual time that orders it among those of other queues; null when the queue is
-   * empty.
+   * The flow to serve next, and the virtual time that orders it among those of other queues; null when no pass can
+   * begin or continue. A project without room gains no virtual time while it waits.
    */
   next(): { readonly flow: Flow<Item>; readonly urgencyMs: number } | null {
     let next: Flow<Item> | null = null;
     let urgencyMs = Number.POSITIVE_INFINITY;
     for (let index = 0; index < this.#activeCount; index++) {
       const flow = this.#active[index] as Flow<Item>;
+      if (flow.running === null && !this.#hasRoom(flow.project, flow.waiting[0] as Item)) {
+        flow.virtualMs = Math.max(flow.virtualMs, this.#clock.now);
+        continue;
+      }
       // A pass in progress is as urgent as the passes that wait for its place.
       urgencyMs = Math.min(urgencyMs, flow.virtualMs);
       if (this.isRunnable(flow) && (next === null || flow.virtualMs < next.virtualMs)) next = flow;

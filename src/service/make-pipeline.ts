@@ -21,12 +21,14 @@ export function makePipelines(logger: Logger, meter: Meter, now: () => number, t
   let memory: MemoryLedger | null = null;
   const pollEnd = new PollEnd();
   const commits = new Commits(logger, pollEnd);
-  const rowBudget = new RowBudget();
+  const rowBudget = new RowBudget({ released: () => admission.noteRoom() });
   const projectCounts = new ProjectCounts(meter);
   meter.gauge('sluice_row_bytes_held', 'Bytes of rows that are not durable yet.', () => rowBudget.heldBytes);
   const admission = new AdmissionControl({
     now: () => performance.now(),
     afterPoll: (callback) => pollEnd.advancePasses(callback),
+    after: (ms, callback) => void setTimeout(callback, ms),
+    hasRoom: (project, bytes) => rowBudget.hasRoom(project, bytes),
     classes: sizeClasses(),
   });
   return (parts) => {

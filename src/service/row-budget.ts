@@ -2,8 +2,8 @@
  * Limits the memory of encoded rows. The rows of one request are limited by a multiple of its body, because a line of
  * NDJSON repeats its resource and escapes texts: without the limit 24 KiB of gzip become 700 MiB. The rows of all
  * requests are limited by a budget that projects share fairly; bytes are reserved before rows are kept. While a project
- * has no room even for the smallest of its recent requests, its next ones are refused before they are read: each would
- * otherwise cost a pass while a store is slow.
+ * has no room even for the smallest of its recent requests, its next ones are refused before they are read, and passes
+ * of those that were read wait: each would otherwise cost a pass while a store is slow.
  */
 import { FairBudget } from '../component/fair-budget.ts';
 import { Rejection } from '../errors.ts';
@@ -32,23 +32,42 @@ const MAX_ROW_BYTES = 152 * 1048576;
 
 /** With each larger request, the smallest recent one counts as larger by this factor. */
 const SMALLEST_GROWTH = 1.05;
-/** The limit of projects whose smallest recent request is remembered. */
+/** With each request that has fewer, the most recent bytes of rows for a byte of body count as fewer by this factor. */
+const FACTOR_DECAY = 0.97;
+/** The limit of projects whose recent requests are remembered. */
 const MAX_PROJECTS = 1024;
+/** No pass waits for more room than this part of the budget. One with more rows is refused when it finds no more. */
+const HOLD_PART = 8;
 
 export interface RowBudgetOptions {
   readonly maxBytes?: number;
   readonly maxRequestBytes?: number;
+  /** Called after rows have been released. */
+  released?(): void;
+}
+
+/** What the recent requests of one project had. */
+interface Recent {
+  /** Row bytes of the smallest. */
+  readonly smallest: number;
+  /** The most row bytes for a byte of body. */
+  readonly factor: number;
 }
 
 export class RowBudget {
   readonly #budget: FairBudget;
   readonly #maxRequestBytes: number;
-  /** Bytes of the smallest recent request of each project. */
-  readonly #smallest = new Map<string, number>();
+  readonly #released: () => void;
+  readonly #recent = new Map<string, Recent>();
 
-  constructor({ maxBytes = MAX_ROW_BYTES, maxRequestBytes = MAX_REQUEST_ROW_BYTES }: RowBudgetOptions = {}) {
+  constructor({
+    maxBytes = MAX_ROW_BYTES,
+    maxRequestBytes = MAX_REQUEST_ROW_BYTES,
+    released = () => undefined,
+  }: RowBudgetOptions = {}) {
     this.#budget = new FairBudget({ limitBytes: maxBytes, what: 'rows waiting for the commit' });
     this.#maxRequestBytes = maxRequestBytes;
+    this.#released = released;
   }
 
   get heldBytes(): number {
@@ -57,8 +76,16 @@ export class RowBudget {
 
   /** Throws `overloaded` when the rows of the smallest recent request of the project would not fit now. */
   admit(project: string): void {
-    const smallest = this.#smallest.get(project);
-    if (smallest !== undefined) this.#budget.requireRoom(project, smallest);
+    const recent = this.#recent.get(project);
+    if (recent !== undefined) this.#budget.requireRoom(project, recent.smallest);
+  }
+
+  /** Whether the rows of a body would find room now, with as many bytes as recent requests of the project had. */
+  hasRoom(project: string, bodyBytes: number): boolean {
+    // Every project may hold this much.
+    if (this.#budget.heldBytes < this.#budget.limitBytes / 2) return true;
+    const expected = Math.ceil(bodyBytes * (this.#recent.get(project)?.factor ?? 0));
+    return this.#budget.hasRoom(project, Math.min(expected, Math.floor(this.#budget.limitBytes / HOLD_PART)));
   }
 
   /** The budget for the rows of one request in one exporter's format. */
@@ -70,14 +97,26 @@ export class RowBudget {
     const ofBody = Math.max(bodyBytes * MAX_ROW_FACTOR, LEAST_LIMIT_BYTES);
     const limit = Math.min(ofContent, ofBody, this.#maxRequestBytes);
     const project = batch.context.project.name;
-    return new RequestRows(this.#budget, project, limit, (bytes) => this.#note(project, bytes));
+    return new RequestRows(this.#budget, project, limit, {
+      whole: (bytes) => this.#note(project, bytes, bodyBytes),
+      released: this.#released,
+    });
   }
 
-  #note(project: string, bytes: number): void {
-    const smallest = this.#smallest.get(project);
-    if (smallest === undefined && this.#smallest.size >= MAX_PROJECTS) this.#smallest.clear();
-    this.#smallest.set(project, Math.min(bytes, Math.ceil((smallest ?? bytes) * SMALLEST_GROWTH)));
+  #note(project: string, bytes: number, bodyBytes: number): void {
+    const recent = this.#recent.get(project);
+    if (recent === undefined && this.#recent.size >= MAX_PROJECTS) this.#recent.clear();
+    this.#recent.set(project, {
+      smallest: Math.min(bytes, Math.ceil((recent?.smallest ?? bytes) * SMALLEST_GROWTH)),
+      factor: Math.max(bytes / Math.max(bodyBytes, 1), (recent?.factor ?? 0) * FACTOR_DECAY),
+    });
   }
+}
+
+interface RowEvents {
+  /** All rows are encoded and have so many bytes. */
+  whole(bytes: number): void;
+  released(): void;
 }
 
 /** The reserved bytes of one request's rows. `close` releases all and may be called twice. */
@@ -85,15 +124,14 @@ export class RequestRows implements RowRoom {
   readonly #budget: FairBudget;
   readonly #project: string;
   readonly #limitBytes: number;
-  readonly #whole: (bytes: number) => void;
+  readonly #events: RowEvents;
   #bytes = 0;
 
-  /** `whole` is called with the bytes of all rows. */
-  constructor(budget: FairBudget, project: string, limitBytes: number, whole: (bytes: number) => void) {
+  constructor(budget: FairBudget, project: string, limitBytes: number, events: RowEvents) {
     this.#budget = budget;
     this.#project = project;
     this.#limitBytes = limitBytes;
-    this.#whole = whole;
+    this.#events = events;
   }
 
   get left(): number {
@@ -113,12 +151,14 @@ export class RequestRows implements RowRoom {
    */
   cover(bytes: number): void {
     if (bytes > this.#bytes) this.reserve(bytes - this.#bytes);
-    this.#whole(this.#bytes);
+    this.#events.whole(this.#bytes);
   }
 
   close(): void {
+    if (this.#bytes === 0) return;
     this.#budget.release(this.#project, this.#bytes);
     this.#bytes = 0;
+    this.#events.released();
   }
 }
 

@@ -24,6 +24,9 @@ class Loop {
   ms = 0;
   readonly admission: AdmissionControl<string>;
   #callbacks: (() => void)[] = [];
+  #timers: { readonly dueMs: number; readonly callback: () => void }[] = [];
+  /** Projects whose rows find no room. */
+  readonly full = new Set<string>();
   readonly done: string[] = [];
   /** The passes in progress, by place. */
   readonly inProgress = new Map<string, string>();
@@ -34,6 +37,8 @@ class Loop {
       afterPoll: (callback) => {
         this.#callbacks.push(callback);
       },
+      after: (ms, callback) => void this.#timers.push({ dueMs: this.ms + ms, callback }),
+      hasRoom: (project) => !this.full.has(project),
       classes,
     });
   }
@@ -69,6 +74,16 @@ class Loop {
 
   drain(): void {
     while (this.poll());
+  }
+
+  /** Polls, or lets time pass until the next timer. Returns false when there is neither. */
+  step(): boolean {
+    if (this.poll()) return true;
+    const next = this.#timers.shift();
+    if (next === undefined) return false;
+    this.ms = Math.max(this.ms, next.dueMs);
+    next.callback();
+    return true;
   }
 }
 
@@ -310,6 +325,75 @@ t.test('a few requests are never refused, however long each takes', async (t) =>
   }
 });
 
+t.test('a pass begins when its rows find room, and passes of other projects do not wait for it', async (t) => {
+  const loop = new Loop();
+  loop.full.add('slow');
+  void loop.ask('a', 1, { project: 'slow' });
+  void loop.ask('b', 1, { project: 'slow' });
+  void loop.ask('c', 1);
+  t.equal(loop.admission.waiting, 3, 'it is the first of the queue');
+  loop.drain();
+  t.strictSame(loop.done, ['c']);
+  t.equal(loop.poll(), false, 'the event loop sleeps');
+  loop.admission.noteRoom();
+  loop.drain();
+  t.strictSame(loop.done, ['c'], 'room for others');
+  loop.full.clear();
+  loop.admission.noteRoom();
+  loop.drain();
+  t.strictSame(loop.done, ['c', 'a', 'b']);
+  t.equal(loop.admission.waiting, 0);
+});
+
+t.test('a pass waits for room for three seconds at most', async (t) => {
+  const loop = new Loop();
+  loop.full.add('slow');
+  void loop.ask('a', 1, { project: 'slow' });
+  loop.ms = 1000;
+  void loop.ask('b', 1, { project: 'slow' });
+  const started: number[] = [];
+  while (loop.done.length < 2) {
+    const before = loop.done.length;
+    loop.step();
+    if (loop.done.length > before) started.push(loop.ms);
+  }
+  t.strictSame(loop.done, ['a', 'b']);
+  for (const [index, bound] of [3000, 4000].entries()) {
+    const ms = started[index] ?? 0;
+    t.ok(ms >= bound && ms <= bound + 501, `${ms}`);
+  }
+});
+
+t.test('a project that waited for room is not served before the others afterwards', async (t) => {
+  const loop = new Loop();
+  loop.full.add('slow');
+  for (let index = 0; index < 8; index++) void loop.ask(`s${index}`, 2, { project: 'slow' });
+  for (let index = 0; index < 16; index++) void loop.ask(`o${index}`, 2, { project: 'other' });
+  while (loop.done.length < 8) loop.poll();
+  t.ok(loop.done.every((name) => name.startsWith('o')));
+  loop.full.clear();
+  while (loop.done.length < 16) loop.poll();
+  const slow = loop.done.slice(8).filter((name) => name.startsWith('s')).length;
+  t.ok(slow >= 3 && slow <= 5, `${slow} of eight`);
+  loop.drain();
+});
+
+t.test('the time of a wait for room does not count as that of passes', async (t) => {
+  const loop = new Loop();
+  void loop.ask('first', 2);
+  loop.drain();
+  loop.full.add('demo');
+  for (let index = 0; index < 4; index++) void loop.ask(String(index), 2);
+  loop.drain();
+  const before = loop.admission.expectedWaitMs('demo');
+  loop.ms += 2000;
+  loop.full.clear();
+  loop.admission.noteRoom();
+  loop.poll();
+  t.ok(loop.admission.expectedWaitMs('demo') <= before);
+  loop.drain();
+});
+
 const request = fc.record({
   stepsMs: fc.array(fc.nat(4), { minLength: 1, maxLength: 6 }),
   bytes: fc.constantFrom(10, 50_000, 5_000_000),
@@ -317,12 +401,20 @@ const request = fc.record({
 });
 
 t.test('any arrivals all have their pass, each project in order, with one pass in a place', async (t) => {
-  const property = fc.property(fc.array(fc.oneof(fc.constant(null), request), { maxLength: 60 }), (arrivals) => {
+  const room = fc.record({ full: fc.constantFrom('a', 'b'), isFull: fc.boolean() });
+  const events = fc.array(fc.oneof(fc.constant(null), request, room), { maxLength: 60 });
+  const property = fc.property(events, (arrivals) => {
     const loop = new Loop(SIZES);
     const expected = new Map<string, string[]>();
     for (const [index, arrival] of arrivals.entries()) {
       if (arrival === null) {
         loop.poll();
+        continue;
+      }
+      if ('full' in arrival) {
+        if (arrival.isFull) loop.full.add(arrival.full);
+        else loop.full.delete(arrival.full);
+        if (!arrival.isFull) loop.admission.noteRoom();
         continue;
       }
       const { stepsMs, bytes, project } = arrival;
@@ -331,7 +423,7 @@ t.test('any arrivals all have their pass, each project in order, with one pass i
       expected.set(flow, [...(expected.get(flow) ?? []), name]);
       void loop.ask(name, stepsMs, { bytes, project });
     }
-    loop.drain();
+    while (loop.step());
     const inOrder = [...expected].every(([flow, names]) => {
       const done = loop.done.filter((name) => name.startsWith(`${flow} `));
       return done.join() === names.join();

@@ -128,6 +128,57 @@ t.test('after any requests a project is admitted, or refused because a small req
   t.pass();
 });
 
+t.test('a body like the recent ones finds room exactly when a pass would', async (t) => {
+  const bodies = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.integer({ min: 1000, max: 200_000 })), {
+    minLength: 40,
+    maxLength: 120,
+  });
+  fc.assert(
+    fc.property(bodies, fc.integer({ min: 1, max: 4 }), (requests, factor) => {
+      const budget = new RowBudget({ maxBytes: 8 * MIB });
+      const cover = (project: string, bytes: number): RequestRows => {
+        const rows = budget.open(aBatch(project), bytes);
+        rows.cover(bytes * factor);
+        return rows;
+      };
+      for (const project of ['a', 'b', 'c']) cover(project, 1000).close();
+      return requests.every(([project, bytes]) => {
+        const hasRoom = budget.hasRoom(project, bytes);
+        return hasRoom === isAdmitted(() => cover(project, bytes));
+      });
+    }),
+  );
+  t.pass();
+});
+
+t.test('a body of a project without requests before, and one of any size beside little, find room', async (t) => {
+  const budget = new RowBudget({ maxBytes: 32 * MIB });
+  const keep = (project: string, bytes: number) => {
+    const rows = budget.open(aBatch(project), 16 * MIB);
+    rows.cover(bytes);
+    return rows;
+  };
+  const kept = Array.from({ length: 6 }, () => keep('slow', 4 * MIB));
+  t.equal(budget.hasRoom('slow', 16 * MIB), false);
+  t.equal(budget.hasRoom('new', 16 * MIB), true);
+  keep('new', 16 * 1024).close();
+  t.equal(budget.hasRoom('new', 1024 * MIB), true, 'a small part is enough for a body of any size');
+  for (const rows of kept.splice(3)) rows.close();
+  t.equal(budget.hasRoom('slow', 1024 * MIB), true);
+});
+
+t.test('a release of rows is reported once', async (t) => {
+  let released = 0;
+  const budget = new RowBudget({ released: () => void released++ });
+  const rows = budget.open(aBatch('a'), MIB);
+  rows.close();
+  t.equal(released, 0, 'there were none');
+  rows.reserve(1000);
+  rows.close();
+  rows.close();
+  t.equal(released, 1);
+});
+
 t.test('rows of an exporter that reserved nothing are counted afterwards', async (t) => {
   const budget = new RowBudget();
   const rows = budget.open(aBatch('a'), MIB);

@@ -1,0 +1,94 @@
+// Requests that were read while a store is slow wait until the memory for rows has room; none costs a pass for nothing.
+import { randomBytes } from 'node:crypto';
+import t from 'tap';
+import { defineExporter } from '../../src/component/exporter.ts';
+import { defineReceiver, type Pipeline } from '../../src/component/receiver.ts';
+import { COMPONENTS } from '../../src/components.ts';
+import type { Signal } from '../../src/pdata/context.ts';
+import { FILE_CONFIG, KEY, startDaemon } from '../support/daemon.ts';
+import { aSpan, aTraceRequest } from '../support/payloads.ts';
+
+const NOTHING = { type: 'object', additionalProperties: false, properties: {} };
+const SPANS = 200;
+/** The rows of a hundred such requests have room, and those of two hundred have not. */
+const ROW_BYTES = 1024 * 1024;
+const REQUESTS = 300;
+
+/** A receiver that gives its pipelines to the test. */
+const receiving = (pipelines: Map<Signal, Pipeline>) =>
+  defineReceiver<object>({
+    type: 'receiving',
+    summary: 'Gives its pipelines to the test.',
+    stability: 'development',
+    schema: NOTHING,
+    example: '{}',
+    signals: ['traces'],
+    create: (_options, _host, given) => {
+      for (const [signal, pipeline] of given) pipelines.set(signal, pipeline);
+      return {};
+    },
+  });
+
+/** An exporter whose writes end when the test says so. */
+function heldExporter() {
+  const waiting: (() => void)[] = [];
+  let isHeld = true;
+  let passes = 0;
+  const definition = defineExporter<object>({
+    type: 'held',
+    summary: 'Writes when the test says so.',
+    stability: 'development',
+    schema: NOTHING,
+    example: '{}',
+    requires: [],
+    signals: ['traces', 'logs', 'metrics'],
+    create: () => ({
+      encode: ({ signal, recordCount }) => {
+        passes++;
+        return { signal, count: recordCount, bytes: ROW_BYTES, chunks: [], release: () => undefined };
+      },
+      write: () => (isHeld ? new Promise((resolve) => void waiting.push(resolve)) : Promise.resolve()),
+    }),
+  });
+  return {
+    definition,
+    passes: () => passes,
+    release: () => {
+      isHeld = false;
+      for (const resolve of waiting.splice(0)) resolve();
+    },
+  };
+}
+
+t.test('requests that were admitted before the memory for rows was full are stored when there is room', async (t) => {
+  const pipelines = new Map<Signal, Pipeline>();
+  const held = heldExporter();
+  const config = FILE_CONFIG.replace('receivers: {', 'receivers: { receiving: {},')
+    .replace('[otlp]', '[receiving]')
+    .replace('exporters: { file', 'exporters: { held: {}, file')
+    .replaceAll('exporters: [file]', 'exporters: [held]');
+  await startDaemon(t, { config, definitions: [...COMPONENTS, receiving(pipelines), held.definition] });
+  const pipeline = pipelines.get('traces') as Pipeline;
+  const request = { signal: 'traces', transport: 'http', authorization: `Bearer ${KEY}` } as const;
+  const admissions = await Promise.all(Array.from({ length: REQUESTS }, () => pipeline.admit(request)));
+  const body = (): Buffer => Buffer.from(JSON.stringify(aTraceRequest(Array.from({ length: SPANS }, () => aSpan()))));
+  const answers = admissions.map((admission) =>
+    admission
+      .deliver({ body: body(), gzip: null, encoding: 'json', replayKey: randomBytes(32), maxNestingDepth: 64 })
+      .then(
+        () => 'stored',
+        (error: Error) => error.message,
+      ),
+  );
+  let before = -1;
+  while (before !== held.passes() || before === 0) {
+    before = held.passes();
+    for (let poll = 0; poll < 50; poll++) await new Promise((resolve) => setImmediate(resolve));
+  }
+  t.ok(before > 100 && before < 200, `${before} passes fill the memory`);
+  await t.rejects(pipeline.admit(request), { code: 'overloaded' }, 'a request that arrives now is not read');
+  held.release();
+  t.same(new Set(await Promise.all(answers)), new Set(['stored']));
+  t.equal(held.passes(), REQUESTS, 'each had one pass');
+  for (const admission of admissions) admission.release();
+});
