@@ -147,7 +147,8 @@ export class AdmissionControl<Place> {
 
   /**
    * Runs the pass of a request in a place for bodies of its size: at once when no other pass is before it and its rows
-   * would find room, otherwise in its turn. The pass gets the `limitBytes` of the place. A body that is larger must run again with its true size.
+   * would find room, otherwise in its turn. The pass gets the `limitBytes` of the place. A body that is larger must run
+   * again with its true size.
    */
   run<Result>(
     project: string,
