@@ -142,7 +142,7 @@ export class AdmissionControl<Place> {
   /** Throws `overloaded` when a request of the project would wait too long. */
   admit(project: string): void {
     this.#polls.noteArrival();
-    this.#wait.requireShort(project);
+    this.#wait.requireShortAndSteady(project);
   }
 
   /**

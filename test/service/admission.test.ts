@@ -254,6 +254,22 @@ t.test('a project with more than a second of waiting work is overloaded, and no 
   t.doesNotThrow(() => loop.admission.admit('demo'));
 });
 
+t.test('a project with very many requests is overloaded earlier', async (t) => {
+  const loop = new Loop();
+  void loop.ask('first', 4);
+  for (let index = 0; index < 127; index++) {
+    t.doesNotThrow(() => loop.admission.admit('demo'));
+    void loop.ask(String(index), 4);
+  }
+  const waitMs = loop.admission.expectedWaitMs('demo');
+  t.ok(waitMs > 450 && waitMs <= 512, `a burst may wait for ${waitMs} ms`);
+  void loop.ask('last', 4);
+  t.throws(() => loop.admission.admit('demo'), { code: 'overloaded' });
+  t.doesNotThrow(() => loop.admission.admit('other'));
+  while (loop.admission.expectedWaitMs('demo') > 300) loop.poll();
+  t.doesNotThrow(() => loop.admission.admit('demo'));
+});
+
 t.test('the expected wait of a project depends on the time of its own bodies', async (t) => {
   const loop = new Loop();
   for (let index = 0; index < 30; index++) void loop.ask('slow', 100, { project: 'slow' });
