@@ -18,7 +18,7 @@ import type { Steps } from '../pdata/steps.ts';
 import { type Intake, TooManyAtOnce } from '../pdata/index-body.ts';
 import type { AdmissionControl } from './admission.ts';
 import type { Arena } from './arena.ts';
-import type { RowBudget } from './row-budget.ts';
+import type { RequestRows, RowBudget } from './row-budget.ts';
 import { makeClaim } from './settle/claim.ts';
 import type { GroupCommit } from './settle/group-commit.ts';
 import { stageRows } from './settle/staging.ts';
@@ -38,6 +38,10 @@ class LargerThanDeclared extends Error {}
 /** Whether the pass runs again in the arena for bodies of any size. */
 const needsLargeArena = (error: unknown): boolean =>
   error instanceof LargerThanDeclared || error instanceof TooManyAtOnce;
+
+interface BudgetedRows extends EncodedRows {
+  readonly room: RequestRows;
+}
 
 /** The result of a pass. */
 interface Passed {
@@ -230,11 +234,13 @@ export class SignalPipeline implements Pipeline {
 
   /** Rows first: a request with too many is refused before its traces take memory. */
   *#encode(batch: Batch, replayKey: Uint8Array, bodyBytes: number): Steps<Passed> {
-    const encoded: EncodedRows[] = [];
+    const encoded: BudgetedRows[] = [];
     let isWhole = false;
     try {
       for (const exporter of this.#parts.exporters) encoded.push(yield* this.#encodeFor(exporter, batch, bodyBytes));
       const claim = yield* makeClaim(batch, replayKey);
+      const rowBytes = encoded.reduce((sum, { room }) => sum + room.bytes, 0);
+      this.#parts.rowBudget.note(claim.project.name, rowBytes, bodyBytes);
       const taps = this.#parts.taps.current;
       const tapped = taps === null ? null : yield* taps.keep(batch);
       isWhole = true;
@@ -245,7 +251,7 @@ export class SignalPipeline implements Pipeline {
   }
 
   /** The rows in one exporter's format, with their reserved bytes. */
-  *#encodeFor(exporter: Exporter, batch: Batch, bodyBytes: number): Steps<EncodedRows> {
+  *#encodeFor(exporter: Exporter, batch: Batch, bodyBytes: number): Steps<BudgetedRows> {
     const room = this.#parts.rowBudget.open(batch, bodyBytes);
     batch.rowRoom = room;
     let rows: Rows | null = null;

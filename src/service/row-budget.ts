@@ -97,13 +97,11 @@ export class RowBudget {
     const ofBody = Math.max(bodyBytes * MAX_ROW_FACTOR, LEAST_LIMIT_BYTES);
     const limit = Math.min(ofContent, ofBody, this.#maxRequestBytes);
     const project = batch.context.project.name;
-    return new RequestRows(this.#budget, project, limit, {
-      whole: (bytes) => this.#note(project, bytes, bodyBytes),
-      released: this.#released,
-    });
+    return new RequestRows(this.#budget, project, limit, this.#released);
   }
 
-  #note(project: string, bytes: number, bodyBytes: number): void {
+  /** A request was encoded: the bytes of its rows in all formats, and of its body. */
+  note(project: string, bytes: number, bodyBytes: number): void {
     const recent = this.#recent.get(project);
     if (recent === undefined && this.#recent.size >= MAX_PROJECTS) this.#recent.clear();
     this.#recent.set(project, {
@@ -113,25 +111,23 @@ export class RowBudget {
   }
 }
 
-interface RowEvents {
-  /** All rows are encoded and have so many bytes. */
-  whole(bytes: number): void;
-  released(): void;
-}
-
 /** The reserved bytes of one request's rows. `close` releases all and may be called twice. */
 export class RequestRows implements RowRoom {
   readonly #budget: FairBudget;
   readonly #project: string;
   readonly #limitBytes: number;
-  readonly #events: RowEvents;
+  readonly #released: () => void;
   #bytes = 0;
 
-  constructor(budget: FairBudget, project: string, limitBytes: number, events: RowEvents) {
+  constructor(budget: FairBudget, project: string, limitBytes: number, released: () => void) {
     this.#budget = budget;
     this.#project = project;
     this.#limitBytes = limitBytes;
-    this.#events = events;
+    this.#released = released;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
   }
 
   get left(): number {
@@ -151,14 +147,13 @@ export class RequestRows implements RowRoom {
    */
   cover(bytes: number): void {
     if (bytes > this.#bytes) this.reserve(bytes - this.#bytes);
-    this.#events.whole(this.#bytes);
   }
 
   close(): void {
     if (this.#bytes === 0) return;
     this.#budget.release(this.#project, this.#bytes);
     this.#bytes = 0;
-    this.#events.released();
+    this.#released();
   }
 }
 

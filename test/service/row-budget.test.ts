@@ -12,6 +12,14 @@ function aBatch(project: string, counts: Partial<Batch> = {}): Batch {
   return { context: { project: { name: project } }, ...none, ...counts } as unknown as Batch;
 }
 
+/** Reserves the rows of a request, as a pass does. Throws `overloaded`. */
+function pass(budget: RowBudget, project: string, bytes: number, bodyBytes = 16 * MIB): RequestRows {
+  const rows = budget.open(aBatch(project), bodyBytes);
+  rows.cover(bytes);
+  budget.note(project, bytes, bodyBytes);
+  return rows;
+}
+
 /** False when it throws `overloaded`. Throws its other errors. */
 function isAdmitted(work: () => void): boolean {
   try {
@@ -73,11 +81,7 @@ t.test('a project with many reserved bytes is refused, a project with few is not
 
 t.test('a project without room for its smallest recent request is refused before its bodies are read', async (t) => {
   const budget = new RowBudget({ maxBytes: 32 * MIB });
-  const keep = (project: string, bytes: number) => {
-    const rows = budget.open(aBatch(project), 16 * MIB);
-    rows.cover(bytes);
-    return rows;
-  };
+  const keep = (project: string, bytes: number) => pass(budget, project, bytes);
   t.doesNotThrow(() => budget.admit('slow'), 'nothing is known of it');
   const kept = Array.from({ length: 6 }, () => keep('slow', 4 * MIB));
   t.throws(() => keep('slow', 4 * MIB), { code: 'overloaded' });
@@ -97,11 +101,7 @@ t.test('a project without room for its smallest recent request is refused before
 
 t.test('the smallest request is forgotten when all others are larger', async (t) => {
   const budget = new RowBudget({ maxBytes: 32 * MIB });
-  const keep = (bytes: number) => {
-    const rows = budget.open(aBatch('a'), 16 * MIB);
-    rows.cover(bytes);
-    return rows;
-  };
+  const keep = (bytes: number) => pass(budget, 'a', bytes);
   keep(1000).close();
   for (let request = 0; request < 200; request++) keep(4 * MIB).close();
   const kept = Array.from({ length: 6 }, () => keep(4 * MIB));
@@ -117,9 +117,11 @@ t.test('after any requests a project is admitted, or refused because a small req
       const kept: RequestRows[] = [];
       for (const [project, bytes, isKept] of requests) {
         if (!isAdmitted(() => budget.admit(project))) continue;
-        const rows = budget.open(aBatch(project), 16 * MIB);
-        if (isAdmitted(() => rows.cover(bytes)) && isKept) kept.push(rows);
-        else rows.close();
+        isAdmitted(() => {
+          const rows = pass(budget, project, bytes);
+          if (isKept) kept.push(rows);
+          else rows.close();
+        });
       }
       for (const rows of kept) rows.close();
       return budget.heldBytes === 0 && isAdmitted(() => budget.admit('a')) && isAdmitted(() => budget.admit('b'));
@@ -136,15 +138,11 @@ t.test('a body like the recent ones finds room exactly when a pass would', async
   fc.assert(
     fc.property(bodies, fc.integer({ min: 1, max: 4 }), (requests, factor) => {
       const budget = new RowBudget({ maxBytes: 8 * MIB });
-      const cover = (project: string, bytes: number): RequestRows => {
-        const rows = budget.open(aBatch(project), bytes);
-        rows.cover(bytes * factor);
-        return rows;
-      };
-      for (const project of ['a', 'b', 'c']) cover(project, 1000).close();
+      const passBody = (project: string, bytes: number): RequestRows => pass(budget, project, bytes * factor, bytes);
+      for (const project of ['a', 'b', 'c']) passBody(project, 1000).close();
       return requests.every(([project, bytes]) => {
         const hasRoom = budget.hasRoom(project, bytes);
-        return hasRoom === isAdmitted(() => cover(project, bytes));
+        return hasRoom === isAdmitted(() => passBody(project, bytes));
       });
     }),
   );
@@ -153,11 +151,7 @@ t.test('a body like the recent ones finds room exactly when a pass would', async
 
 t.test('a body of a project without requests before, and one of any size beside little, find room', async (t) => {
   const budget = new RowBudget({ maxBytes: 32 * MIB });
-  const keep = (project: string, bytes: number) => {
-    const rows = budget.open(aBatch(project), 16 * MIB);
-    rows.cover(bytes);
-    return rows;
-  };
+  const keep = (project: string, bytes: number) => pass(budget, project, bytes);
   const kept = Array.from({ length: 6 }, () => keep('slow', 4 * MIB));
   t.equal(budget.hasRoom('slow', 16 * MIB), false);
   t.equal(budget.hasRoom('new', 16 * MIB), true);

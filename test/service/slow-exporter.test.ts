@@ -30,10 +30,10 @@ const receiving = (pipelines: Map<Signal, Pipeline>) =>
   });
 
 /** An exporter whose writes end when the test says so. */
-function heldExporter() {
+function heldExporter(bytes: number) {
   const waiting: (() => void)[] = [];
   let isHeld = true;
-  let passes = 0;
+  let encoded = 0;
   const definition = defineExporter<object>({
     type: 'held',
     summary: 'Writes when the test says so.',
@@ -44,15 +44,15 @@ function heldExporter() {
     signals: ['traces', 'logs', 'metrics'],
     create: () => ({
       encode: ({ signal, recordCount }) => {
-        passes++;
-        return { signal, count: recordCount, bytes: ROW_BYTES, chunks: [], release: () => undefined };
+        encoded++;
+        return { signal, count: recordCount, bytes, chunks: [], release: () => undefined };
       },
       write: () => (isHeld ? new Promise((resolve) => void waiting.push(resolve)) : Promise.resolve()),
     }),
   });
   return {
     definition,
-    passes: () => passes,
+    encoded: () => encoded,
     release: () => {
       isHeld = false;
       for (const resolve of waiting.splice(0)) resolve();
@@ -60,35 +60,39 @@ function heldExporter() {
   };
 }
 
-t.test('requests that were admitted before the memory for rows was full are stored when there is room', async (t) => {
-  const pipelines = new Map<Signal, Pipeline>();
-  const held = heldExporter();
-  const config = FILE_CONFIG.replace('receivers: {', 'receivers: { receiving: {},')
-    .replace('[otlp]', '[receiving]')
-    .replace('exporters: { file', 'exporters: { held: {}, file')
-    .replaceAll('exporters: [file]', 'exporters: [held]');
-  await startDaemon(t, { config, definitions: [...COMPONENTS, receiving(pipelines), held.definition] });
-  const pipeline = pipelines.get('traces') as Pipeline;
-  const request = { signal: 'traces', transport: 'http', authorization: `Bearer ${KEY}` } as const;
-  const admissions = await Promise.all(Array.from({ length: REQUESTS }, () => pipeline.admit(request)));
-  const body = (): Buffer => Buffer.from(JSON.stringify(aTraceRequest(Array.from({ length: SPANS }, () => aSpan()))));
-  const answers = admissions.map((admission) =>
-    admission
-      .deliver({ body: body(), gzip: null, encoding: 'json', replayKey: randomBytes(32), maxNestingDepth: 64 })
-      .then(
-        () => 'stored',
-        (error: Error) => error.message,
-      ),
-  );
-  let before = -1;
-  while (before !== held.passes() || before === 0) {
-    before = held.passes();
-    for (let poll = 0; poll < 50; poll++) await new Promise((resolve) => setImmediate(resolve));
-  }
-  t.ok(before > 100 && before < 200, `${before} passes fill the memory`);
-  await t.rejects(pipeline.admit(request), { code: 'overloaded' }, 'a request that arrives now is not read');
-  held.release();
-  t.same(new Set(await Promise.all(answers)), new Set(['stored']));
-  t.equal(held.passes(), REQUESTS, 'each had one pass');
-  for (const admission of admissions) admission.release();
-});
+for (const exporters of [1, 2]) {
+  t.test(`with ${exporters} exporters, requests admitted before the memory for rows was full are stored`, async (t) => {
+    const pipelines = new Map<Signal, Pipeline>();
+    const held = heldExporter(ROW_BYTES / exporters);
+    const passes = (): number => held.encoded() / exporters;
+    const ids = Array.from({ length: exporters }, (_, index) => `held/${index}`);
+    const config = FILE_CONFIG.replace('receivers: {', 'receivers: { receiving: {},')
+      .replace('[otlp]', '[receiving]')
+      .replace('exporters: { file', `exporters: { ${ids.map((id) => `${id}: {}`).join(', ')}, file`)
+      .replaceAll('exporters: [file]', `exporters: [${ids.join(', ')}]`);
+    await startDaemon(t, { config, definitions: [...COMPONENTS, receiving(pipelines), held.definition] });
+    const pipeline = pipelines.get('traces') as Pipeline;
+    const request = { signal: 'traces', transport: 'http', authorization: `Bearer ${KEY}` } as const;
+    const admissions = await Promise.all(Array.from({ length: REQUESTS }, () => pipeline.admit(request)));
+    const body = (): Buffer => Buffer.from(JSON.stringify(aTraceRequest(Array.from({ length: SPANS }, () => aSpan()))));
+    const answers = admissions.map((admission) =>
+      admission
+        .deliver({ body: body(), gzip: null, encoding: 'json', replayKey: randomBytes(32), maxNestingDepth: 64 })
+        .then(
+          () => 'stored',
+          (error: Error) => error.message,
+        ),
+    );
+    let before = -1;
+    while (before !== passes() || before === 0) {
+      before = passes();
+      for (let poll = 0; poll < 50; poll++) await new Promise((resolve) => setImmediate(resolve));
+    }
+    t.ok(before > 100 && before < 200, `${before} passes fill the memory`);
+    await t.rejects(pipeline.admit(request), { code: 'overloaded' }, 'a request that arrives now is not read');
+    held.release();
+    t.same(new Set(await Promise.all(answers)), new Set(['stored']));
+    t.equal(passes(), REQUESTS, 'each had one pass');
+    for (const admission of admissions) admission.release();
+  });
+}
