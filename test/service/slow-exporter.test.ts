@@ -6,11 +6,11 @@ import { defineReceiver, type Pipeline } from '../../src/component/receiver.ts';
 import { COMPONENTS } from '../../src/components.ts';
 import type { Signal } from '../../src/pdata/context.ts';
 import { FILE_CONFIG, KEY, startDaemon } from '../support/daemon.ts';
-import { aSpan, aTraceRequest } from '../support/payloads.ts';
+import { aSpan, aTraceRequest, newTraceId } from '../support/payloads.ts';
 
 const NOTHING = { type: 'object', additionalProperties: false, properties: {} };
 const SPANS = 200;
-/** The rows of a hundred such requests have room, and those of two hundred have not. */
+/** For all exporters together. The rows of a hundred such requests have room, and those of two hundred have not. */
 const ROW_BYTES = 1024 * 1024;
 const REQUESTS = 300;
 
@@ -74,7 +74,10 @@ for (const exporters of [1, 2]) {
     const pipeline = pipelines.get('traces') as Pipeline;
     const request = { signal: 'traces', transport: 'http', authorization: `Bearer ${KEY}` } as const;
     const admissions = await Promise.all(Array.from({ length: REQUESTS }, () => pipeline.admit(request)));
-    const body = (): Buffer => Buffer.from(JSON.stringify(aTraceRequest(Array.from({ length: SPANS }, () => aSpan()))));
+    const body = (): Buffer => {
+      const traceId = newTraceId();
+      return Buffer.from(JSON.stringify(aTraceRequest(Array.from({ length: SPANS }, () => aSpan({ traceId })))));
+    };
     const answers = admissions.map((admission) =>
       admission
         .deliver({ body: body(), gzip: null, encoding: 'json', replayKey: randomBytes(32), maxNestingDepth: 64 })
