@@ -4,7 +4,7 @@
  */
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { findChromium, launchChromium } from '../support/browser.ts';
+import { chromiumFor, launchChromium } from '../support/browser.ts';
 import { sluice } from '../support/command-line.ts';
 import { type Executable, freePort, openFolder, startExecutable } from '../support/executable.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
@@ -138,10 +138,8 @@ async function readPages(t: Test, page: Page): Promise<void> {
   t.pass('every page was reached');
 }
 
-const chromium = findChromium();
-if (chromium === null) {
-  t.pass('the page is NOT tested: there is no Chromium', { skip: 'set SLUICE_CHROMIUM to the path of a Chromium' });
-} else {
+const chromium = chromiumFor(t, 'the page');
+if (chromium !== null) {
   t.setTimeout(WHOLE_MS);
   t.test('from the first start to every page, by keyboard', { timeout: WHOLE_MS }, async (t) => {
     const folder = openFolder(t);

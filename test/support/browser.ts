@@ -6,11 +6,20 @@ import { accessSync, constants } from 'node:fs';
 import { createRequire } from 'node:module';
 import { delimiter, join } from 'node:path';
 import type { Browser } from 'playwright-core';
+import type { Test } from 'tap';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 const REQUIRED = 'required';
 
-/** Null where there is none and none is required; then the caller skips its tests and says so. */
+/** Null where there is none and none is required. Then the tests of `what` are reported as skipped. */
+export function chromiumFor(t: Pick<Test, 'pass'>, what: string): string | null {
+  const chromium = findChromium();
+  if (chromium === null)
+    t.pass(`NOT tested without a Chromium: ${what}`, { skip: 'set SLUICE_CHROMIUM to the path of a Chromium' });
+  return chromium;
+}
+
+/** Null where there is none and none is required. */
 export function findChromium(): string | null {
   const wanted = process.env['SLUICE_CHROMIUM'] ?? '';
   if (wanted !== '' && wanted !== REQUIRED) return wanted;

@@ -1,16 +1,12 @@
 /** Browsers have an interface of the clipboard only with TLS or on a loopback address. Elsewhere copying works too. */
 import t from 'tap';
-import { findChromium } from '../../../support/browser.ts';
+import { chromiumFor } from '../../../support/browser.ts';
 import { startConsole } from '../../../support/console.ts';
 import { logIn, openBrowser } from '../../../support/console-page.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
 
-const chromium = findChromium();
-if (chromium === null) {
-  t.pass('the clipboard is NOT tested: there is no Chromium', {
-    skip: 'set SLUICE_CHROMIUM to the path of a Chromium',
-  });
-} else {
+const chromium = chromiumFor(t, 'the clipboard');
+if (chromium !== null) {
   t.test('a text is copied without the interface of the clipboard', { timeout: 2 * PATIENCE_MS }, async (t) => {
     const console = await startConsole(t, { projects: ['shop'] });
     const context = await openBrowser(t, chromium);

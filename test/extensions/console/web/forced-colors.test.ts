@@ -1,6 +1,6 @@
 /** With forced colors, bars of the timeline are seen, and so is what is chosen. */
 import t from 'tap';
-import { findChromium } from '../../../support/browser.ts';
+import { chromiumFor } from '../../../support/browser.ts';
 import { startConsole } from '../../../support/console.ts';
 import { logIn, openBrowser, sendDemo } from '../../../support/console-page.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
@@ -24,12 +24,8 @@ const PLACEHOLDER = `(() => {
   return borderTopStyle;
 })()`;
 
-const chromium = findChromium();
-if (chromium === null) {
-  t.pass('forced colors are NOT tested: there is no Chromium', {
-    skip: 'set SLUICE_CHROMIUM to the path of a Chromium',
-  });
-} else {
+const chromium = chromiumFor(t, 'forced colors');
+if (chromium !== null) {
   t.test('a trace with forced colors', { timeout: 2 * PATIENCE_MS }, async (t) => {
     const console = await startConsole(t, { processors: 'auth, environment, normalization', projects: ['shop'] });
     await sendDemo(console, 'shop');

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { makeDemo } from '../../../../src/cli/demo/application.ts';
-import { findChromium } from '../../../support/browser.ts';
+import { chromiumFor } from '../../../support/browser.ts';
 import { startConsole } from '../../../support/console.ts';
 import { logIn, openBrowser } from '../../../support/console-page.ts';
 import { isLong } from '../../../support/long.ts';
@@ -153,10 +153,8 @@ async function post(url: string, key: string, requests: Requests): Promise<void>
 
 const traceOf = (requests: Requests): string => /"traceId":"([0-9a-f]{32})"/u.exec(JSON.stringify(requests))?.[1] ?? '';
 
-const chromium = findChromium();
-if (chromium === null) {
-  t.pass('the layout is NOT tested: there is no Chromium', { skip: 'set SLUICE_CHROMIUM to the path of a Chromium' });
-} else {
+const chromium = chromiumFor(t, 'the layout');
+if (chromium !== null) {
   t.setTimeout(WHOLE_MS);
   t.test('the layout of every page', { timeout: WHOLE_MS }, async (t) => {
     const console = await startConsole(t, {

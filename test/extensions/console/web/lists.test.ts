@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import t from 'tap';
-import { findChromium } from '../../../support/browser.ts';
+import { chromiumFor } from '../../../support/browser.ts';
 import { startConsole } from '../../../support/console.ts';
 import { logIn, openBrowser } from '../../../support/console-page.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
@@ -49,12 +49,8 @@ function chainOf(at: number) {
   return calls.map((call, depth) => ({ ...call, traceId, parentSpanId: calls[depth - 1]?.spanId ?? '' }));
 }
 
-const chromium = findChromium();
-if (chromium === null) {
-  t.pass('lists are NOT tested in a browser: there is no Chromium', {
-    skip: 'set SLUICE_CHROMIUM to the path of a Chromium',
-  });
-} else {
+const chromium = chromiumFor(t, 'lists in a browser');
+if (chromium !== null) {
   t.test('a list of many rows', { timeout: 2 * PATIENCE_MS }, async (t) => {
     const processors = 'auth, environment, normalization, pricing';
     const { administration, daemon, ...console } = await startConsole(t, { processors, projects: ['shop'] });

@@ -1,18 +1,14 @@
 /** The stream of a live list is refused: the page opens it again, and notices that the session has ended. */
 import t from 'tap';
-import { findChromium } from '../../../support/browser.ts';
+import { chromiumFor } from '../../../support/browser.ts';
 import { startConsole } from '../../../support/console.ts';
 import { logIn, openBrowser, sendDemo } from '../../../support/console-page.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
 
 const WHOLE_MS = 4 * PATIENCE_MS;
 
-const chromium = findChromium();
-if (chromium === null) {
-  t.pass('refused streams are NOT tested: there is no Chromium', {
-    skip: 'set SLUICE_CHROMIUM to the path of a Chromium',
-  });
-} else {
+const chromium = chromiumFor(t, 'refused streams');
+if (chromium !== null) {
   t.setTimeout(WHOLE_MS);
   t.test('a stream that is refused', { timeout: WHOLE_MS }, async (t) => {
     const console = await startConsole(t, { processors: 'auth, environment, normalization', projects: ['shop'] });

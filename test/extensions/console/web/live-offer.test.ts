@@ -1,7 +1,7 @@
 /** The list of traces offers what had no place in an event, and nothing that it already has. */
 import t, { type Test } from 'tap';
 import type { Page } from 'playwright-core';
-import { findChromium } from '../../../support/browser.ts';
+import { chromiumFor } from '../../../support/browser.ts';
 import { openBrowser } from '../../../support/console-page.ts';
 import { startConsole, type TestConsole } from '../../../support/console.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
@@ -44,10 +44,8 @@ async function startScene(t: Test, chromium: string): Promise<Scene> {
   return { page, console, send };
 }
 
-const chromium = findChromium();
-if (chromium === null) {
-  t.pass('live pages are NOT tested: there is no Chromium', { skip: 'set SLUICE_CHROMIUM to the path of a Chromium' });
-} else {
+const chromium = chromiumFor(t, 'live pages');
+if (chromium !== null) {
   t.setTimeout(6 * PATIENCE_MS);
   t.test('more new traces than one event has stay offered until the list has them', async (t) => {
     const { page, console, send } = await startScene(t, chromium);

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { findChromium } from '../../../support/browser.ts';
+import { chromiumFor } from '../../../support/browser.ts';
 import { openBrowser } from '../../../support/console-page.ts';
 import { startConsole, type TestConsole } from '../../../support/console.ts';
 import { isLong } from '../../../support/long.ts';
@@ -75,10 +75,8 @@ function openUnread(t: Test, port: number): Promise<Socket> {
   });
 }
 
-const chromium = findChromium();
-if (chromium === null) {
-  t.pass('live pages are NOT tested: there is no Chromium', { skip: 'set SLUICE_CHROMIUM to the path of a Chromium' });
-} else {
+const chromium = chromiumFor(t, 'live pages');
+if (chromium !== null) {
   t.setTimeout(WHOLE_MS);
   t.test(`${SPANS_PER_SECOND} spans a second for ${SECONDS} s`, { timeout: WHOLE_MS }, async (t) => {
     const console = await startConsole(t, {

@@ -1,16 +1,12 @@
 /** Before the first project: an admin creates it on the page. */
 import t from 'tap';
-import { findChromium } from '../../../support/browser.ts';
+import { chromiumFor } from '../../../support/browser.ts';
 import { startConsole } from '../../../support/console.ts';
 import { newLink, openBrowser } from '../../../support/console-page.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
 
-const chromium = findChromium();
-if (chromium === null) {
-  t.pass('the page without a project is NOT tested: there is no Chromium', {
-    skip: 'set SLUICE_CHROMIUM to the path of a Chromium',
-  });
-} else {
+const chromium = chromiumFor(t, 'the page without a project');
+if (chromium !== null) {
   t.test('an admin without a project', { timeout: 2 * PATIENCE_MS }, async (t) => {
     const console = await startConsole(t, { projects: [] });
     const page = await (await openBrowser(t, chromium)).newPage();

@@ -5,7 +5,7 @@ import type { Browser, Page, Request } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { parse } from 'yaml';
 import { makeDemo } from '../../../../src/cli/demo/application.ts';
-import { findChromium, launchChromium } from '../../../support/browser.ts';
+import { chromiumFor, launchChromium } from '../../../support/browser.ts';
 import { startConsole, type TestConsole } from '../../../support/console.ts';
 import { newLink } from '../../../support/console-page.ts';
 import { isLong } from '../../../support/long.ts';
@@ -595,10 +595,8 @@ interface GrafanaSource {
   readonly secureJsonData?: { readonly basicAuthPassword?: string };
 }
 
-const chromium = findChromium();
-if (chromium === null) {
-  t.pass('the page is NOT tested: there is no Chromium', { skip: 'set SLUICE_CHROMIUM to the path of a Chromium' });
-} else {
+const chromium = chromiumFor(t, 'the page');
+if (chromium !== null) {
   t.setTimeout(WHOLE_MS);
   t.test('the page of the console', { timeout: WHOLE_MS }, async (t) => {
     const console = await startConsole(t, { processors: PROCESSORS, projects: ['shop', 'sums'] });

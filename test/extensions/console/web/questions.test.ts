@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { findChromium } from '../../../support/browser.ts';
+import { chromiumFor } from '../../../support/browser.ts';
 import { startConsole, type TestConsole } from '../../../support/console.ts';
 import { logIn, openBrowser } from '../../../support/console-page.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
@@ -128,12 +128,8 @@ async function returnToList(t: Test, page: Page, origin: string): Promise<void> 
   t.equal(await page.evaluate<number>(SCROLL), 0, 'a list that is opened anew begins at its top');
 }
 
-const chromium = findChromium();
-if (chromium === null) {
-  t.pass('what a page shows of a question is NOT tested: there is no Chromium', {
-    skip: 'set SLUICE_CHROMIUM to the path of a Chromium',
-  });
-} else {
+const chromium = chromiumFor(t, 'what a page shows of a question');
+if (chromium !== null) {
   t.setTimeout(WHOLE_MS);
   t.test('questions', { timeout: WHOLE_MS }, async (t) => {
     const console = await startConsole(t, { processors: 'auth, environment, normalization', projects: ['shop'] });

@@ -1,16 +1,12 @@
 /** The rights of a reader change while the page is open. */
 import t from 'tap';
-import { findChromium } from '../../../support/browser.ts';
+import { chromiumFor } from '../../../support/browser.ts';
 import { openBrowser } from '../../../support/console-page.ts';
 import { startConsole } from '../../../support/console.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
 
-const chromium = findChromium();
-if (chromium === null) {
-  t.pass('changed rights are NOT tested: there is no Chromium', {
-    skip: 'set SLUICE_CHROMIUM to the path of a Chromium',
-  });
-} else {
+const chromium = chromiumFor(t, 'changed rights');
+if (chromium !== null) {
   t.test('changed rights', { timeout: 3 * PATIENCE_MS }, async (t) => {
     const console = await startConsole(t, { projects: ['shop', 'blog'] });
     const { id, headers } = await console.logIn({ name: 'eve', role: 'editor', projects: ['shop', 'blog'] });

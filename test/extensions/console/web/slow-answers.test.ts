@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { findChromium } from '../../../support/browser.ts';
+import { chromiumFor } from '../../../support/browser.ts';
 import { startConsole } from '../../../support/console.ts';
 import { logIn, openBrowser, sendDemo } from '../../../support/console-page.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
@@ -22,12 +22,8 @@ const delay = (page: Page, address: RegExp, ms: number): Promise<unknown> =>
     await route.continue().catch(() => undefined);
   });
 
-const chromium = findChromium();
-if (chromium === null) {
-  t.pass('pages with slow answers are NOT tested: there is no Chromium', {
-    skip: 'set SLUICE_CHROMIUM to the path of a Chromium',
-  });
-} else {
+const chromium = chromiumFor(t, 'pages with slow answers');
+if (chromium !== null) {
   t.setTimeout(WHOLE_MS);
   t.test('slow answers', { timeout: WHOLE_MS }, async (t) => {
     const console = await startConsole(t, { processors: 'auth, environment, normalization', projects: ['shop'] });

@@ -5,7 +5,7 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { makeDemo } from '../../../../src/cli/demo/application.ts';
-import { findChromium, launchChromium } from '../../../support/browser.ts';
+import { chromiumFor, launchChromium } from '../../../support/browser.ts';
 import { startConsole } from '../../../support/console.ts';
 import { isLong } from '../../../support/long.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
@@ -27,10 +27,8 @@ async function openTab(context: BrowserContext, url: string): Promise<Page> {
 
 const rows = (page: Page) => page.getByRole('grid', { name: 'Traces' }).locator('.grid-row');
 
-const chromium = findChromium();
-if (chromium === null) {
-  t.pass('many tabs are NOT tested: there is no Chromium', { skip: 'set SLUICE_CHROMIUM to the path of a Chromium' });
-} else {
+const chromium = chromiumFor(t, 'many tabs');
+if (chromium !== null) {
   t.test('more tabs than a browser has connections', { timeout: 2 * PATIENCE_MS }, async (t) => {
     const console = await startConsole(t, {
       options: 'auth: { mode: none, anonymous_role: viewer }',

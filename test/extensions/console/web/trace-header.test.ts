@@ -1,6 +1,6 @@
 /** The page of a trace in a low window, and a trace of the other half of the year. */
 import t from 'tap';
-import { findChromium } from '../../../support/browser.ts';
+import { chromiumFor } from '../../../support/browser.ts';
 import { startConsole } from '../../../support/console.ts';
 import { logIn, openBrowser } from '../../../support/console-page.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
@@ -10,12 +10,8 @@ const SUMMER_MS = Date.UTC(2026, 6, 1, 12);
 const WINTER_MS = Date.UTC(2026, 0, 1, 12);
 const ROW_PX = 28;
 
-const chromium = findChromium();
-if (chromium === null) {
-  t.pass('the page of a trace is NOT tested: there is no Chromium', {
-    skip: 'set SLUICE_CHROMIUM to the path of a Chromium',
-  });
-} else {
+const chromium = chromiumFor(t, 'the page of a trace');
+if (chromium !== null) {
   t.test('the page of a trace', { timeout: 2 * PATIENCE_MS }, async (t) => {
     const console = await startConsole(t, { projects: ['shop'] });
     const { text: key } = await console.administration.createKey('shop', null, null);

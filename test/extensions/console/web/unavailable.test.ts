@@ -1,7 +1,7 @@
 /** The database stops while pages are open: each page says so, and shows its data again without a reload. */
 import type { BrowserContext, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { findChromium, launchChromium } from '../../../support/browser.ts';
+import { chromiumFor, launchChromium } from '../../../support/browser.ts';
 import { startConsole, type TestConsole } from '../../../support/console.ts';
 import { logIn, sendDemo } from '../../../support/console-page.ts';
 import { isLong } from '../../../support/long.ts';
@@ -68,12 +68,8 @@ async function checkAway(t: Test, { name, link }: Visit, page: Page): Promise<vo
   t.equal(await page.getByRole('alert').count(), 1, `${name}: the reason is there once`);
 }
 
-const chromium = findChromium();
-if (chromium === null) {
-  t.pass('pages without a database are NOT tested: there is no Chromium', {
-    skip: 'set SLUICE_CHROMIUM to the path of a Chromium',
-  });
-} else {
+const chromium = chromiumFor(t, 'pages without a database');
+if (chromium !== null) {
   t.setTimeout(WHOLE_MS);
   t.test('the database stops and starts while pages are open', { timeout: WHOLE_MS }, async (t) => {
     const server = await makeServer(t, FAST_SETTINGS);

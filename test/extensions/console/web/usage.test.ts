@@ -1,7 +1,7 @@
 /** The page of usage: users are counted where the answer has them all, and links keep the filter. */
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import { findChromium } from '../../../support/browser.ts';
+import { chromiumFor } from '../../../support/browser.ts';
 import { startConsole } from '../../../support/console.ts';
 import { logIn, openBrowser, sendDemo } from '../../../support/console-page.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
@@ -25,12 +25,8 @@ const callOf = (provider: string, cost: number | null) => ({
 const CUT = `[...document.querySelectorAll('.tiles dd')].filter((each) => each.scrollWidth > each.clientWidth)
   .map((each) => each.textContent)`;
 
-const chromium = findChromium();
-if (chromium === null) {
-  t.pass('the page of usage is NOT tested: there is no Chromium', {
-    skip: 'set SLUICE_CHROMIUM to the path of a Chromium',
-  });
-} else {
+const chromium = chromiumFor(t, 'the page of usage');
+if (chromium !== null) {
   t.test('users and links', { timeout: 2 * PATIENCE_MS }, async (t) => {
     const console = await startConsole(t, {
       processors: 'auth, environment, normalization, pricing',
