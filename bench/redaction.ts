@@ -4,7 +4,7 @@
  * are the bodies of all benchmarks. `node dist/bench/redaction.js [--rounds 15] [--each]` prints processor microseconds
  * of a KiB of body; `--each`: every preset alone.
  */
-import { processAtOnce } from '../src/component/processor.ts';
+import { processAtOnce } from '../test/support/process-at-once.ts';
 import { readFileSync } from 'node:fs';
 import { Context, type Encoding, type Signal } from '../src/pdata/context.ts';
 import { SIGNAL_LOGS } from '../src/pdata/layout.ts';

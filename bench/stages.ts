@@ -4,7 +4,7 @@
  *
  *   node dist/bench/stages.js [--rounds 40] [--body genai|micro] [--off]      --off: content capture off
  */
-import { processAtOnce } from '../src/component/processor.ts';
+import { processAtOnce } from '../test/support/process-at-once.ts';
 import { hash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

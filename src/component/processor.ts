@@ -5,7 +5,7 @@
  * `batch.tables`.
  */
 import type { Batch } from '../pdata/batch.ts';
-import { finish, type Steps } from '../pdata/steps.ts';
+import type { Steps } from '../pdata/steps.ts';
 import type { Context, Fact, RequestInfo } from '../pdata/context.ts';
 import type { Component, Declaration, Host } from './component.ts';
 import type { Tables } from '../pdata/tables.ts';
@@ -24,12 +24,6 @@ export interface Processor extends Component {
    */
   // biome-ignore lint/suspicious/noConfusingVoidType: a processor that works at once returns nothing
   process?(batch: Batch): Steps | void;
-}
-
-/** Runs all steps at once, for callers without other work. */
-export function processAtOnce(processor: Processor, batch: Batch): void {
-  const steps = processor.process?.(batch);
-  if (steps !== undefined) finish(steps);
 }
 
 export interface ProcessorDefinition<Options> extends Declaration<Options> {

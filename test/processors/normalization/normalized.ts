@@ -1,7 +1,7 @@
 /**
  * Sends bodies through the real intake and the processor, and reads back the lines that the file exporter would write.
  */
-import { processAtOnce } from '../../../src/component/processor.ts';
+import { processAtOnce } from '../../support/process-at-once.ts';
 import { Context } from '../../../src/pdata/context.ts';
 import type { Encoding, Signal } from '../../../src/pdata/context.ts';
 import { ChunkPool } from '../../../src/pdata/chunk-pool.ts';

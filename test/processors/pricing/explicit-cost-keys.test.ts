@@ -1,5 +1,5 @@
 /** The costs that a record states: their attributes, order and unit. */
-import { processAtOnce } from '../../../src/component/processor.ts';
+import { processAtOnce } from '../../support/process-at-once.ts';
 import t from 'tap';
 import { ExplicitCosts, type StatedCosts } from '../../../src/processors/pricing/explicit-cost-keys.ts';
 import { Normalized, jsonBody, type PlainRecord } from '../normalization/normalized.ts';

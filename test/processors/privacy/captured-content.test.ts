@@ -2,7 +2,7 @@
  * Telemetry of real senders, recorded with marks in every prompt, answer, tool payload and document. Where content is
  * not captured, no mark is stored, with privacy alone and with normalization after it.
  */
-import { processAtOnce } from '../../../src/component/processor.ts';
+import { processAtOnce } from '../../support/process-at-once.ts';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import t from 'tap';
-import { processAtOnce } from '../../../src/component/processor.ts';
+import { processAtOnce } from '../../support/process-at-once.ts';
 import { SIGNAL_LOGS, SIGNAL_METRICS, SIGNAL_TRACES } from '../../../src/pdata/layout.ts';
 import { PRESET_NAMES } from '../../../src/processors/privacy/redaction/presets.ts';
 import { ENCODINGS, logs, metrics, Scene, spans, START, text } from './scene.ts';

@@ -1,7 +1,7 @@
 /**
  * A privacy processor over real tables: takes plain messages in both encodings and returns the stored bytes.
  */
-import { processAtOnce } from '../../../src/component/processor.ts';
+import { processAtOnce } from '../../support/process-at-once.ts';
 import { Capabilities } from '../../../src/component/capabilities/capability.ts';
 import type { Host } from '../../../src/component/component.ts';
 import type { Processor } from '../../../src/component/processor.ts';
