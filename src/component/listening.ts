@@ -4,10 +4,14 @@
  */
 import type { Socket } from 'node:net';
 
-export interface ListenRequest {
+/** An endpoint of the configuration. */
+export interface ListenPlace {
   readonly endpoint: string;
   /** The option of the endpoint, for hints: `receivers.otlp.protocols.http.endpoint`. */
   readonly option: string;
+}
+
+export interface ListenRequest extends ListenPlace {
   /** Connections open at once; further ones are dropped. */
   readonly maxConnections?: number;
   /** The permissions of a Unix domain socket. */

@@ -34,7 +34,7 @@ const MAX_SEPARATORS = 30_000;
 const MAX_SYNTAX_ERRORS = 5;
 
 /** Thrown inside this file when a limit is exceeded; reported once. */
-class Bound extends Error {
+class LimitExceeded extends Error {
   readonly origin: Origin;
   constructor(origin: Origin, message: string) {
     super(message);
@@ -57,7 +57,7 @@ export function parseYaml(source: Source, diagnostics: Diagnostics): Node | null
     const node = reader.read(document.contents, 0);
     return reader.failed ? null : node;
   } catch (error) {
-    if (!(error instanceof Bound)) throw error;
+    if (!(error instanceof LimitExceeded)) throw error;
     diagnostics.error(error.origin, error.message);
     return null;
   }
@@ -213,8 +213,8 @@ class Reader {
   read(node: unknown, depth: number): Node {
     const origin = this.#originOf(node);
     this.#values += 1;
-    if (this.#values > MAX_VALUES) throw new Bound(origin, `more than ${MAX_VALUES} values`);
-    if (depth > MAX_DEPTH) throw new Bound(origin, `nested more than ${MAX_DEPTH} levels deep`);
+    if (this.#values > MAX_VALUES) throw new LimitExceeded(origin, `more than ${MAX_VALUES} values`);
+    if (depth > MAX_DEPTH) throw new LimitExceeded(origin, `nested more than ${MAX_DEPTH} levels deep`);
     if (isAlias(node)) return this.#alias(node.source, node, origin, depth);
     if (isMap(node)) return { kind: 'map', entries: this.#entries(node.items, depth), origin };
     if (isSeq(node)) return { kind: 'list', items: node.items.map((item) => this.read(item, depth + 1)), origin };
@@ -223,7 +223,7 @@ class Reader {
 
   #alias(name: string, node: { resolve(document: Document): unknown }, origin: Origin, depth: number): Node {
     this.#aliases += 1;
-    if (this.#aliases > MAX_ALIASES) throw new Bound(origin, `more than ${MAX_ALIASES} aliases`);
+    if (this.#aliases > MAX_ALIASES) throw new LimitExceeded(origin, `more than ${MAX_ALIASES} aliases`);
     const target = node.resolve(this.#document);
     if (target !== undefined) return this.read(target, depth + 1);
     this.#fail(origin, `the anchor ${quote(name)} is not defined`, 'put a value that begins with * in quotes');

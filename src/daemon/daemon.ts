@@ -25,7 +25,7 @@ import { type Controls, StatusServer } from '../service/telemetry/status-server.
 import { OpenTaps } from '../service/telemetry/tap.ts';
 import { ChildCommands } from './child-commands.ts';
 import { type ReadFiles, readFiles } from './config-files.ts';
-import { type Bound, findEndpoint, findGrpcEndpoint, findMetricsUrl } from './endpoint.ts';
+import { type BoundAddress, findEndpoint, findGrpcEndpoint, findMetricsUrl } from './endpoint.ts';
 import { findEmbeddedUrl } from './configured-database.ts';
 import { greet } from './first-start.ts';
 import { findRetention } from './retention.ts';
@@ -198,7 +198,7 @@ export class Daemon {
     return { status: () => this.#status(), reload: () => this.#reloads.request(), tap: this.#openTap };
   }
 
-  readonly #bound: Bound = (place) => this.#workers?.addressOf(place) ?? this.#sockets.addressOf(place);
+  readonly #bound: BoundAddress = (place) => this.#workers?.boundAddress(place) ?? this.#sockets.boundAddress(place);
 
   readonly #openTap: Controls['tap'] = (question, send) => {
     const close = this.#taps.open(question, send);

@@ -1,5 +1,6 @@
 /** The endpoints of a configured daemon, as URLs that work on the same machine. */
 import { parseListenEndpoint } from '../component/endpoint.ts';
+import type { ListenPlace } from '../component/listening.ts';
 import type { Config } from '../config/config.ts';
 
 /** Hosts that mean all addresses of the machine. A client cannot connect to them. */
@@ -8,10 +9,10 @@ const EVERYWHERE = new Set(['', '0.0.0.0', '[::]', '::']);
 type Protocol = 'http' | 'grpc';
 
 /** The bound address of an endpoint, by its option; null where it is not open. */
-export type Bound = (place: { readonly endpoint: string; readonly option: string }) => string | null;
+export type BoundAddress = (place: ListenPlace) => string | null;
 
 /** For a configuration that no daemon of this process runs: port 0 stays. */
-const NOT_OPEN: Bound = () => null;
+const NOT_OPEN: BoundAddress = () => null;
 
 /** The OTLP/HTTP endpoint of the first `otlp` receiver that a pipeline uses; null when there is none. */
 export function findEndpoint(config: Config, bound = NOT_OPEN): string | null {
@@ -36,7 +37,7 @@ export function listensEverywhere(config: Config): boolean {
   return all.some(({ endpoint }) => parseListenEndpoint(endpoint) !== null && EVERYWHERE.has(hostOf(endpoint)));
 }
 
-function findUrl(config: Config, protocol: Protocol, bound: Bound): string | null {
+function findUrl(config: Config, protocol: Protocol, bound: BoundAddress): string | null {
   for (const listening of listeningsOf(config, protocol)) {
     const url = urlOf(listening, bound);
     if (url !== null) return url;
@@ -44,9 +45,7 @@ function findUrl(config: Config, protocol: Protocol, bound: Bound): string | nul
   return null;
 }
 
-interface Listening {
-  readonly endpoint: string;
-  readonly option: string;
+interface Listening extends ListenPlace {
   readonly tls?: unknown;
 }
 
@@ -61,7 +60,7 @@ function listeningsOf(config: Config, protocol: Protocol): readonly Listening[] 
 }
 
 /** Null for a Unix domain socket, which has no URL. */
-function urlOf({ endpoint, option, tls }: Listening, bound: Bound): string | null {
+function urlOf({ endpoint, option, tls }: Listening, bound: BoundAddress): string | null {
   const parsed = parseListenEndpoint(endpoint);
   if (parsed === null || 'path' in parsed) return null;
   const open = parsed.port === 0 ? bound({ endpoint, option }) : null;

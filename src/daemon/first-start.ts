@@ -10,7 +10,7 @@ import type { Config } from '../config/config.ts';
 import { makeLink } from '../extensions/console/auth/make-link.ts';
 import { Administration } from '../extensions/postgres/administration.ts';
 import { findEmbedded, findPostgresOptions } from './configured-database.ts';
-import { type Bound, findEndpoint, findGrpcEndpoint, listensEverywhere } from './endpoint.ts';
+import { type BoundAddress, findEndpoint, findGrpcEndpoint, listensEverywhere } from './endpoint.ts';
 import { type DaemonHost, FIRST_PERSON, FIRST_PROJECT, type GreetedConsole, type Greeting } from './daemon-host.ts';
 import { shellWord } from './shell-word.ts';
 
@@ -28,7 +28,7 @@ export async function greet(
   config: Config,
   capabilities: Capabilities,
   logger: Logger,
-  bound: Bound,
+  bound: BoundAddress,
 ): Promise<void> {
   const endpoint = findEndpoint(config, bound);
   const database = capabilities.find(POSTGRES_DATABASE);

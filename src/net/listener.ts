@@ -5,7 +5,7 @@
  */
 import type { Socket } from 'node:net';
 import { UserError } from '../errors.ts';
-import type { ConnectionHandler, Listener, ListenRequest, Listeners } from '../component/listening.ts';
+import type { ConnectionHandler, Listener, ListenPlace, ListenRequest, Listeners } from '../component/listening.ts';
 import { type Endpoint, formatEndpoint, parseListenEndpoint } from '../component/endpoint.ts';
 import { type OpenPort, openPort, type Port } from './port.ts';
 
@@ -25,9 +25,9 @@ export class ListeningSockets {
   }
 
   /** The bound address of an endpoint that a service of this process uses; null without one. */
-  addressOf(place: Pick<ListenRequest, 'endpoint' | 'option'>): string | null {
-    const endpoint = parseListenEndpoint(place.endpoint);
-    return (endpoint === null ? undefined : this.#sockets.get(keyOf(endpoint, place))?.address) || null;
+  boundAddress(place: ListenPlace): string | null {
+    const key = keyOfPlace(place);
+    return (key === null ? undefined : this.#sockets.get(key)?.address) || null;
   }
 
   #socket(key: string): OpenSocket {
@@ -74,8 +74,14 @@ class ServiceListeners implements Listeners {
   }
 }
 
+/** The key of the socket of an endpoint; null when the text is not an endpoint. */
+export function keyOfPlace(place: ListenPlace): string | null {
+  const endpoint = parseListenEndpoint(place.endpoint);
+  return endpoint === null ? null : keyOf(endpoint, place);
+}
+
 /** A request for any free port gets its own socket; a later service finds it by the option. */
-export function keyOf(endpoint: Endpoint, { option }: Pick<ListenRequest, 'option'>): string {
+export function keyOf(endpoint: Endpoint, { option }: Pick<ListenPlace, 'option'>): string {
   if ('path' in endpoint) return `unix:${endpoint.path}`;
   return endpoint.port === 0 ? `${formatEndpoint(endpoint)} for ${option}` : formatEndpoint(endpoint);
 }

@@ -50,10 +50,10 @@ t.test('a later service takes over the socket, and the earlier one does not clos
   first.close();
   first.close();
   t.equal(await greeting(first.address), 'young');
-  t.equal(sockets.addressOf({ endpoint: ENDPOINT, option: OPTION }), first.address);
-  t.equal(sockets.addressOf({ endpoint: ENDPOINT, option: 'another' }), null);
+  t.equal(sockets.boundAddress({ endpoint: ENDPOINT, option: OPTION }), first.address);
+  t.equal(sockets.boundAddress({ endpoint: ENDPOINT, option: 'another' }), null);
   second.close();
-  t.equal(sockets.addressOf({ endpoint: ENDPOINT, option: OPTION }), null);
+  t.equal(sockets.boundAddress({ endpoint: ENDPOINT, option: OPTION }), null);
   t.equal(await greeting(first.address), 'ECONNREFUSED');
 });
 

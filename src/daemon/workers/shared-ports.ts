@@ -35,7 +35,7 @@ export class SharedPorts {
   }
 
   /** The bound address; null while the port is not open. */
-  addressOf(key: string): string | null {
+  boundAddress(key: string): string | null {
     return this.#ports.get(key)?.address ?? null;
   }
 

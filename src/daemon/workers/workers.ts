@@ -6,9 +6,8 @@ import { type ChildProcess, fork } from 'node:child_process';
 import type { Component } from '../../component/component.ts';
 import type { Logger } from '../../component/logger.ts';
 import type { Meter } from '../../component/meter.ts';
-import { parseListenEndpoint } from '../../component/endpoint.ts';
-import type { ListenRequest } from '../../component/listening.ts';
-import { keyOf } from '../../net/listener.ts';
+import type { ListenPlace } from '../../component/listening.ts';
+import { keyOfPlace } from '../../net/listener.ts';
 import { openPausedPort } from '../../net/port.ts';
 import type { Family } from '../../service/telemetry/families.ts';
 import type { Activity, WorkerStatus } from '../../service/telemetry/status.ts';
@@ -74,9 +73,9 @@ export class Workers implements Component {
   }
 
   /** The bound address of an endpoint that the workers share; null without one. */
-  addressOf(place: Pick<ListenRequest, 'endpoint' | 'option'>): string | null {
-    const endpoint = parseListenEndpoint(place.endpoint);
-    return endpoint === null ? null : this.#ports.addressOf(keyOf(endpoint, place));
+  boundAddress(place: ListenPlace): string | null {
+    const key = keyOfPlace(place);
+    return key === null ? null : this.#ports.boundAddress(key);
   }
 
   async start(): Promise<void> {
