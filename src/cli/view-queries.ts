@@ -70,8 +70,8 @@ async function analyze(client: pg.Client, statement: string): Promise<void> {
 }
 
 /**
- * What the stored form of the view names that is not allowed: relations, functions, and functions of operators. Types
- * are those of pg_catalog, so that no input function of others runs.
+ * Names in the stored form of the view that are not allowed: of relations, of functions, and of functions of operators.
+ * Types must be of pg_catalog, so that no input function of another schema runs.
  */
 const FORBIDDEN = `
   WITH tree AS (
@@ -100,7 +100,7 @@ const FORBIDDEN = `
   WHERE (y.typnamespace <> 'pg_catalog'::regnamespace AND y.typnamespace <> pg_my_temp_schema()) OR format_type(id, NULL) LIKE 'reg%'
   LIMIT 5`;
 
-/** What was analyzed is what runs. */
+/** Runs the view that was analyzed, not the text of the query again. */
 async function readRows(client: pg.Client): Promise<SqlAnswer> {
   const { rows: columns } = await client.query<{ name: string }>(
     `SELECT attname AS name FROM pg_attribute WHERE attrelid = ('pg_temp.' || $1)::regclass AND attnum > 0 ORDER BY attnum`,

@@ -3,7 +3,7 @@ import type { ErrorObject } from 'ajv';
 import { nearest } from '../component/nearest.ts';
 import { jsonTypeOf, knownKeys, type Schema } from './schema.ts';
 
-/** Keywords of which the validator reports a cause beside the error itself. */
+/** Keywords for which the validator reports a cause besides the error itself. */
 const CONSEQUENCES = ['if', 'not', 'propertyNames'];
 
 /**
@@ -76,7 +76,7 @@ export const keysOfForms = (alternatives: readonly Schema[]): readonly (readonly
 export const givenForms = (alternatives: readonly Schema[], map: unknown): readonly (readonly string[])[] =>
   keysOfForms(alternatives).filter((required) => required.every((key) => Object.hasOwn(map as object, key)));
 
-/** The alternatives beside a dependency. */
+/** The alternatives other than a dependency. */
 export const formsOf = (schema: Schema | undefined): readonly Schema[] =>
   Array.isArray(schema?.['oneOf']) ? (schema['oneOf'] as readonly Schema[]) : [];
 

@@ -7,7 +7,7 @@ const MAX_PIPELINES = 100;
 const MAX_LISTED = 100;
 const MAX_EXCLUDED_PROJECTS = 100;
 
-/** The section beside `service` that a component cannot describe. */
+/** The section besides `service` that no component describes. */
 export const MODULES_DESCRIPTION = 'Modules that export further components; a path is relative to this file.';
 
 const idList = (description: string, minimum: number) => ({

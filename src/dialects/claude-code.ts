@@ -52,7 +52,7 @@ export const CLAUDE_CODE: Dialect = {
       { attribute: 'tool_name', only: ['claude-code', 'codex'] },
     ],
     tool_call_id: [{ attribute: 'tool_use_id', only: ['claude-code'] }],
-    // The first is what an export of stored records has, beside the other of the next two.
+    // `sluice export` writes the first, in addition to one of the next two.
     tool_arguments: [
       { attribute: 'gen_ai.tool.call.arguments', only: ['claude-code'] },
       { attribute: 'tool_input', only: ['claude-code'] },

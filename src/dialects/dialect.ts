@@ -159,7 +159,7 @@ export interface Dialect {
    * spans does not count.
    */
   readonly usageOnLogs?: boolean;
-  /** A span of a model call without usage is only a span beside that of the call. */
+  /** A span of a model call without usage is only a span in addition to that of the call. */
   readonly callsHaveUsage?: boolean;
   /**
    * A span of a model call that did not fail and has neither usage nor an answer only opened a stream: another span is

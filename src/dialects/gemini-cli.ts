@@ -33,7 +33,7 @@ export const GEMINI_CLI: Dialect = {
   reasoningOutside: true,
   content: [
     { only: ['gemini-cli', 'qwen-code'], attributes: ['prompt', 'hook_input', 'hook_output', 'stdout', 'stderr'] },
-    // What it sends only with `logPrompts`: of tools, of the router of models, and of the check of tool calls.
+    // Sent only with `logPrompts`: content of tools, of the router of models, and of the check of tool calls.
     {
       only: ['gemini-cli'],
       attributes: ['metadata', 'reasoning', 'user_prompt', 'policy', 'tool_call', 'verdict_rationale'],

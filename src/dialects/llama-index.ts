@@ -83,7 +83,7 @@ export const LLAMA_INDEX: Dialect = {
   spanNames: { '*Tool.call': 'execute_tool', '*Tool.acall': 'execute_tool' },
   cachedTokens: [{ providers: ['anthropic', 'aws.bedrock'], cached: 'outside' }, { cached: 'inside' }],
   content: [
-    // What a step was given and gave; on its events with a prefix. Events of any name hold that too.
+    // Input and output of a step; the events of a span have them with a prefix. Events of any name have them too.
     ...['', 'tags.'].flatMap((prefix) =>
       ['step.input_summary', 'start_event'].map((name) => `${prefix}llamaindex.${name}`),
     ),

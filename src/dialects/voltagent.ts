@@ -1,4 +1,4 @@
-/** VoltAgent: general names, which are read beside its own attributes only. */
+/** VoltAgent: general names, which are read only from records that have its own attributes. */
 import type { Dialect, SourceRow } from './dialect.ts';
 
 const own = (attribute: string, more: Partial<SourceRow> = {}): SourceRow => ({

@@ -71,14 +71,14 @@ const WRAPPERS = [
   'message_content',
   'block_type',
 ];
-/** Fields that may stand beside the one that says what a part is. */
+/** Fields that may occur besides the one that says what a part is. */
 const BESIDE: ReadonlySet<string> = new Set([
   ...['type', 'id', 'index', 'metadata', 'custom', 'thought', 'thoughtSignature', 'thought_signature', 'videoMetadata'],
   ...['cache_control', 'providerOptions', 'providerMetadata', 'annotations'],
 ]);
 
 const IDS = ['id', 'tool_call_id', 'toolCallId', 'tool_use_id', 'toolUseId', 'call_id', 'ref', 'tool_id'] as const;
-/** Responses items have an id of their own beside that of the call. */
+/** Responses items have an id of their own besides that of the call. */
 const CALL_IDS = ['call_id', ...IDS] as const;
 const NAMES = ['name', 'toolName', 'tool_name'] as const;
 const ARGUMENTS = ['arguments', 'args', 'input', 'parameters', 'tool_kwargs', 'toolInput'] as const;

@@ -32,9 +32,9 @@ const WRAPPERS: ReadonlySet<string> = new Set([
   ...['input', 'output', 'inputs', 'outputs', 'text', 'content', 'prompt', 'query', 'query_str', 'query_bundle'],
   ...['question', 'answer', 'result', 'response', 'message', 'data', 'llm', 'update'],
 ]);
-/** What callback handlers write beside `inputs` and `outputs`. */
+/** What callback handlers write besides `inputs` and `outputs`. */
 const BESIDE: ReadonlySet<string> = new Set(['tags', 'metadata', 'kwargs']);
-/** What a request or an answer holds beside the messages. */
+/** What a request or an answer holds besides the messages. */
 const IDENTITY: ReadonlySet<string> = new Set([
   'graph',
   'resume',
@@ -85,7 +85,7 @@ class MessageReader {
     return own ?? this.#loose(partsOf(value) ?? jsonParts(value), role);
   }
 
-  /** Messages among the elements stay messages; parts beside them are joined. */
+  /** Messages among the elements stay messages; parts besides them are joined. */
   #readList(list: readonly Json[], role: string, depth: number): readonly Message[] {
     // Vectors of embeddings.
     if (list.some((each) => typeof each === 'number' || typeof each === 'boolean'))

@@ -21,7 +21,7 @@ import {
 const TAIL_BYTES = 64 * 1024;
 /** A gap between two parts that costs less than a further request. */
 const GAP_BYTES = 128 * 1024;
-/** The most values that are looked up in bloom filters. Of more values, most row groups have one. */
+/** The most values that are looked up in bloom filters. With more, most row groups contain one of them. */
 const MOST_PROBED = 32;
 
 /** Inclusive, as hex text. For one trace both are its id. */

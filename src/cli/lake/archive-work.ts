@@ -44,7 +44,7 @@ export async function withArchiveSession<Result>(
   }
 }
 
-/** What Node.js, the libraries and the buffers of the process take beside DuckDB. Measured. */
+/** The memory of Node.js, its libraries and the buffers of the process, without DuckDB. Measured. */
 const PROCESS_BYTES = 320 * 2 ** 20;
 /** With less DuckDB cannot sort large rows. */
 const LEAST_DUCK_BYTES = 192 * 2 ** 20;

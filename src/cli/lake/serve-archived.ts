@@ -72,7 +72,7 @@ async function begin(
   }
 }
 
-/** What was wanted could not be loaded. */
+/** The archived rows could not be loaded. */
 class Failure implements Unread {
   readonly why: string;
   readonly hint: string;
@@ -132,7 +132,7 @@ async function answerOf(
     return { reply: await api.reply(path, wholeOf, headers), ...left };
   } catch (error) {
     if (!(error instanceof ApiFault)) throw error;
-    // What is not found may be in a file that is left out.
+    // The record may be in a file that is left out.
     if (error.code === 'not_found' && leftOut !== null) return refusalOf({ why: leftOut.why, hint: BRING_BACK });
     const { code, message, hint } = error;
     return { refusal: { code, message, hint } };

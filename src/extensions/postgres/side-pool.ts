@@ -1,4 +1,4 @@
-/** A small pool beside the main one, for the console: its changes and login checks never wait for key lookups. */
+/** A small pool besides the main one, for the console: its changes and login checks never wait for key lookups. */
 import type pg from 'pg';
 import { CONSOLE_APPLICATION } from '../../component/capabilities/console.ts';
 import type { PostgresDatabase, Query, SessionLimits } from '../../component/capabilities/postgres.ts';

@@ -1,6 +1,7 @@
 /**
- * What the texts of the views do not repeat. The columns of the catalogue replace a line `-- columns: spans`, and the
- * query of a view, with a further condition, a line `-- query of VIEW: FROM TABLE ALIAS WHERE CONDITION`.
+ * Completes the texts of the views, so that they repeat neither columns nor queries. A line `-- columns: spans` is
+ * replaced by the columns of the catalogue. A line `-- query of VIEW: FROM TABLE ALIAS WHERE CONDITION` is replaced by
+ * the query of that view with a further condition.
  */
 import { type Column, DERIVED_COLUMNS, LOG_COLUMNS, METRIC_COLUMNS, SPAN_COLUMNS } from '../../pdata/columns.ts';
 import { SHARED_COLUMNS } from '../../pdata/stored-text.ts';

@@ -76,7 +76,7 @@ function operationAt(view: RecordView, rule: Rule, row: number): number {
   return reader.at(row).kind === KIND_TEXT ? lookups.operationOfString(rule, reader.text(row) ?? '') : 0;
 }
 
-/** A span beside that of the model call: the usage, or the answer to a stream, is on the other one. */
+/** A span in addition to that of the model call: the usage, or the answer to a stream, is on the other one. */
 function isFrame(view: RecordView, operation: number): boolean {
   const { fields, lookups, dialect, place } = view;
   if (operation !== MODEL_CALL_OPERATION || place !== PLACE_BITS.span) return false;

@@ -23,7 +23,7 @@ import { setNameRow, setWord } from './slots.ts';
 import { fillTimes } from './timing.ts';
 import { TokenCounts } from './token-counts.ts';
 
-/** A bit beside PLACE_BITS: the record has a body too. */
+/** A bit besides PLACE_BITS: the record has a body too. */
 const WITH_BODY = 8;
 
 export class RecordNormalizer {

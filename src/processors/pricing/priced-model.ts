@@ -72,7 +72,7 @@ export class PricedModel {
   }
 
   /**
-   * What a call cost that started at `startMs` (milliseconds of the Unix epoch; use the time of receipt where a span
+   * The cost of a call that started at `startMs` (milliseconds of the Unix epoch; use the time of receipt where a span
    * has no start). Each side is null when its count is unknown or the card does not price it; the total is null unless
    * every side the card prices is known. Pass `into` to reuse a result.
    */

@@ -30,11 +30,9 @@ export interface Usage {
 
 /** The assumptions of a derived cost; bits of `Cost.flags`. */
 export const COST_FLAGS = {
-  /** Cached tokens exceed input, so input cannot include them: it is billed in full, beside them. */
+  /** Cached tokens exceed input, so input cannot include them: both are billed in full. */
   cache_outside_input: 1,
-  /**
-   * Reasoning, audio and image tokens exceed output, so output cannot include them: it is billed in full, beside them.
-   */
+  /** Reasoning, audio and image tokens exceed output, so output cannot include them: all are billed in full. */
   parts_outside_output: 2,
   /** The card has no rate of its own for audio; the text rate was used. */
   audio_at_text_rate: 4,

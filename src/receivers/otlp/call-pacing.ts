@@ -81,7 +81,7 @@ export class CallPacing {
 
   /** A connection with the limited rate has begun a call. The others that are read continue in the next iteration. */
   pauseOthers(calls: PacedCalls): void {
-    // Once: a read may begin thousands of calls, beside thousands of connections.
+    // Once in an iteration: a read may begin thousands of calls, and there may be thousands of connections.
     if (this.#pausedIn === this.iteration) return;
     this.#pausedIn = this.#iteration;
     for (const other of this.#read) {

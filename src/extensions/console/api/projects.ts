@@ -24,7 +24,7 @@ import type {
 import { listPrices } from './prices.ts';
 
 const PLANS = ['free', 'paid'] as const;
-/** Environments of the newest traces are listed beside those with a setting. */
+/** Environments of the newest traces are listed besides those with a setting. */
 const RECENT_TRACES = 2000;
 const NEWEST_TRACES = `
   SELECT p.name, (SELECT max(t.first_ns)::text FROM sluice.traces t WHERE t.project = p.name) AS newest

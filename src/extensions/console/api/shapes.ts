@@ -7,7 +7,7 @@ import type { ContentColumn } from '../../../pdata/content-columns.ts';
 import type { Count } from '../../../pdata/exact-json.ts';
 import type { SpanRow } from '../../../pdata/rows.ts';
 
-/** What of the range an answer does not have. */
+/** The part of the range that an answer does not have. */
 export interface PartOfRange {
   readonly complete_from?: CompleteFrom;
   /** Why what is earlier, or a part of it, was not read. */

@@ -190,7 +190,7 @@ function sortedCalls({ context, range, owned, columns, conditions, parameters }:
 /** All spans of calls, with a hash of the call. Those near the range do not count: they may repeat a call of it. */
 function allCalls({ context, range, columns, conditions, parameters }: Asked): Calls {
   const { views } = context.reader;
-  // Of the type that the function has, or the rows would be converted.
+  // The cast gives the type that the function returns; otherwise PostgreSQL would convert each row.
   const spans = columns.map((column) => (column === 'total_cost' ? 'total_cost::numeric' : column)).join(', ');
   const from = `(
       SELECT ${spans}, project, ${CALL} AS call FROM ${views}.usage_spans_near(${nearTimes(range, parameters)})

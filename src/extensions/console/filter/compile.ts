@@ -58,7 +58,7 @@ function placeOf({ onTrace }: Field, target: Target): Place {
   return onTrace === 'sum' ? 'sums' : 'trace';
 }
 
-/** `inherits`: a span also has what a span above it names. What is excluded is what the span itself names. */
+/** `inherits`: a span also has what a span above it names. A negated term excludes only what the span itself names. */
 export function compileTerm(term: Term, options: CompileOptions, inherits = false): string {
   const { field, negated, at } = term;
   const sql = (inherits && !negated ? field.inherited : undefined) ?? field.sql[options.target];

@@ -8,7 +8,7 @@ import { IN_TRACE } from '../filter/trace-spans.ts';
 import type { RequestContext } from '../server/route.ts';
 import { JAEGER_SPANS, JaegerTrace } from './span-json.ts';
 
-/** Columns that need the right to content beside the content columns. */
+/** Columns besides the content columns that need the right to content. */
 const PRIVATE_COLUMNS = ['status_message', 'events', 'attributes'];
 
 export interface SpanLimits {

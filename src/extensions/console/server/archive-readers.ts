@@ -61,7 +61,7 @@ export type ArchivedAnswer =
 
 export type WholeReply = {
   readonly status: number;
-  /** The body. Of a download and of bytes it is in base64. */
+  /** The body; the body of a download and of bytes is in base64. */
   readonly text: string;
 } & (
   | { readonly kind: 'json_text' | 'lines' | 'text' }
@@ -184,7 +184,7 @@ export class ArchiveReaders {
     this.#logger.warn({ command: words.join(' '), archive: leftOut }, 'an answer of archived days is incomplete');
   }
 
-  /** What was read of a trace is neither shown nor counted any more. */
+  /** Discards what was read of a trace, so that it is neither shown nor counted any more. */
   forget(trace: string): void {
     const others = `${TRACE_COMMAND} `;
     for (const [key, reader] of this.#readers)

@@ -80,7 +80,7 @@ export interface RequestContext {
   archivedDays(days: ArchivedDays): Promise<Reply | null>;
   /** The time from which on `reader` has the archived days, in nanoseconds; null: it reads PostgreSQL only. */
   readonly archivedFrom: bigint | null;
-  /** What of the archived days `reader` does not have, because it cannot be read. */
+  /** The archived files that `reader` does not have, because they cannot be read. */
   readonly leftOut: LeftOutFiles | null;
   /** Changes are audited with the caller. */
   readonly administration: ProjectAdministration;

@@ -226,9 +226,9 @@ interface Notice {
 }
 
 /**
- * Whether a message beside the answer to COMMIT may mean that the transaction is not durable. Notices and lines of the
- * server's log have the code of success. A warning that a trigger raised names its place. Any other is an answer to
- * COMMIT itself, for example that its wait was cancelled, or that no transaction was open.
+ * Whether a message that arrives before the answer to COMMIT may mean that the transaction is not durable. Notices and
+ * lines of the server's log have the code of success. A warning that a trigger raised names its place. Any other comes
+ * from COMMIT itself, for example that its wait was cancelled, or that no transaction was open.
  */
 const leavesDoubt = ({ code, where }: Notice): boolean => code !== SUCCESSFUL_COMPLETION && where === undefined;
 

@@ -49,7 +49,7 @@ async function shortenEach(
     if (entry === undefined) continue;
     const body = entry['body'] as Buffer;
     const rest = shortenedBy(shorten, body, entry['signal'] as Signal);
-    // Nothing is left out. Of a trace: a link to it, or the same bytes in a text.
+    // It has no record to remove: the id of a trace is found in links and in texts too.
     if (rest.body?.length === body.length) continue;
     if (rest.body === null) await query(REMOVE, [sequence]);
     else await query(SHORTEN, [sequence, rest.body, rest.body.length, rest.records]);

@@ -24,7 +24,7 @@ export let textOffset: usize = 0;
 export let textLength: u32 = 0;
 export let textFlags: u32 = 0;
 
-/** The result of `scanString` beside the end: ESCAPES_… */
+/** The result of `scanString` besides the end: ESCAPES_… */
 export let stringEscapes: u32 = 0;
 
 /**

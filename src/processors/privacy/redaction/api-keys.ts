@@ -24,7 +24,7 @@ import {
 /** A run of characters of some classes. The next part follows a separator that is in none of them. */
 interface Part {
   readonly classes: number;
-  /** Characters beside those of the classes. */
+  /** Characters besides those of the classes. */
   readonly also?: string;
   readonly least: number;
   /** Left out: any number. Only the last part of a form may leave it out. */

@@ -7,7 +7,7 @@ import type { Ranges } from './rule.ts';
 /** Characters that may follow in a secret of any length. */
 export interface Run {
   readonly classes: number;
-  /** Characters beside those of the classes. */
+  /** Characters besides those of the classes. */
   readonly also: string;
 }
 

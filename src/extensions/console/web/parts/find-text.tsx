@@ -11,7 +11,7 @@ const TYPING_MS = 150;
 const MOST_MATCHES = 1_000;
 /** Where contents of senders are. */
 const CONTENT = '.text-block, .json, .card-title';
-/** What scrolls. */
+/** The element that scrolls. */
 const PAGE = '.conversation-page, .thread-page';
 
 /** `isPart`: more can be loaded. */

@@ -16,7 +16,7 @@ interface NothingProps {
   readonly title: string;
   /** Null: the page has no filter. */
   readonly q: string | null;
-  /** What else helps. */
+  /** Further advice, below the title. */
   readonly children?: ComponentChildren;
 }
 

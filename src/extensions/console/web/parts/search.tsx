@@ -78,7 +78,7 @@ export function Incomplete({ before, unread, again }: IncompleteProps): JSX.Elem
   );
 }
 
-/** What an answer beside the list does not have; null: nothing. */
+/** What an answer other than the list does not have; null: nothing. */
 export function missingText({ complete_from: from, unread }: PartOfRange): string | null {
   if (from === undefined) return null;
   const before = dateTime(msOf(from), false);

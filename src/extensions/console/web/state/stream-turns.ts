@@ -8,9 +8,10 @@ import { useEffect } from 'preact/hooks';
 /** The other connections are for requests. */
 const MAX_STREAMS = 4;
 
-/** What windows tell each other: a window wants a stream, and was used at this time. Null: it wants none. */
+/** A message to the other windows: this window wants a stream. */
 interface Wish {
   readonly id: number;
+  /** When the window was last used; null: it wants no stream. */
   readonly usedMs: number | null;
 }
 

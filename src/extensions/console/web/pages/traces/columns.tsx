@@ -164,7 +164,7 @@ function ErrorsCell({ row }: { row: TraceRow }): JSX.Element {
   );
 }
 
-/** What has no column of its own. */
+/** The facts of a trace that have no column of their own. */
 function Chips({ row, facts }: { row: TraceRow; facts: ListFacts }): JSX.Element {
   const { shown, manyEnvironments } = facts;
   const more = row.model_count - 1;
