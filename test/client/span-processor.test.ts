@@ -202,6 +202,21 @@ t.test(
   },
 );
 
+t.test('spans that end without pause do not prolong a shutdown', async (t) => {
+  const messages = watchDiag(t);
+  const { exporter, processor } = open();
+  const { export: send } = exporter;
+  exporter.export = (spans, done) => {
+    if (exporter.batches.length < 10) end(processor, someSpans(1));
+    send.call(exporter, spans, done);
+  };
+  end(processor, someSpans(1));
+  await processor.shutdown();
+  t.strictSame(exporter.sizes, [1, 1, 1], 'the spans that end during the last export are not sent');
+  t.equal(processor.droppedSpans, 1);
+  t.match(messages[0], /spans are dropped: they ended after the shutdown/u);
+});
+
 t.test('a shutdown ends after 30 s, also with a full queue', async (t) => {
   watchDiag(t);
   const { exporter, clock, processor } = open();

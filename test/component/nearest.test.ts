@@ -14,6 +14,10 @@ t.test('a typing error is found', async (t) => {
   for (const [slip, meant] of Object.entries(slips)) t.equal(nearest(slip, known), meant, slip);
 });
 
+t.test('of names that are equally near, the first is named', async (t) => {
+  t.equal(nearest('trace_c', ['trace_a', 'trace_b']), 'trace_a');
+});
+
 t.test('a name that is far from all known names has no nearest name', async (t) => {
   t.equal(nearest('zzz', ['endpoint', 'auth']), null);
   t.equal(nearest('x'.repeat(1_000), ['x']), null);

@@ -15,6 +15,7 @@ t.test('an IPv6 network is a client', async (t) => {
   t.equal(networkOf('2001:db8::7'), networkOf('2001:db8:0:0:1:2:3:4'));
   t.not(networkOf('2001:db8:1:2::7'), networkOf('2001:db8:1:3::7'));
   t.equal(networkOf('::1'), '0:0:0:0::/64');
+  t.equal(networkOf('::ffff:0:1'), '0:0:0:0::/64', 'without an IPv4 address in it');
 });
 
 t.test('two addresses are one client exactly when their first 64 bits are equal', async () => {

@@ -103,7 +103,7 @@ t.test('a profile of the shared files', async (t) => {
   );
   write(
     join(home, '.aws/config'),
-    '[profile sso]\nsso_session = x\n[profile cfg]\naws_access_key_id=AKCFG\naws_secret_access_key=s\n',
+    '[profile sso]\nsso_session = x\n[profile   cfg]\naws_access_key_id=AKCFG\naws_secret_access_key=s\n',
   );
   const get = (more: Environment) => new CredentialChain({ ...bare(t), HOME: home, ...more }).get();
   t.match(await get({}), { accessKeyId: 'AKDEFAULT', secretAccessKey: 'secret/a+b=', sessionToken: undefined });
@@ -206,6 +206,28 @@ t.test('temporary credentials are renewed before they end, once for all callers'
   chain.forget(renewed);
   agent.answers.set('GET /creds', json('AK3', inMinutes(60)));
   t.match(await chain.get(), { accessKeyId: 'AK3' }, 'the store refused them');
+});
+
+t.test('credentials that have ended are not used, even when there are no others', async (t) => {
+  const agent = await startEndpoint(t);
+  const chain = new CredentialChain(bare(t, { AWS_CONTAINER_CREDENTIALS_FULL_URI: `${agent.url}/creds` }));
+  agent.answers.set('GET /creds', json('AK1', inMinutes(-1)));
+  t.match(await chain.get(), { accessKeyId: 'AK1' }, 'the store decides, its clock may differ');
+  agent.answers.clear();
+  t.match(await failure(chain), { fault: 'denied' });
+});
+
+t.test('a late refusal of old credentials does not discard the new ones', async (t) => {
+  const agent = await startEndpoint(t);
+  const chain = new CredentialChain(bare(t, { AWS_CONTAINER_CREDENTIALS_FULL_URI: `${agent.url}/creds` }));
+  agent.answers.set('GET /creds', json('AK1', inMinutes(60)));
+  const old = await chain.get();
+  chain.forget(old);
+  const renewed = await chain.get();
+  const asked = agent.requests.length;
+  chain.forget(old);
+  t.equal(await chain.get(), renewed);
+  t.equal(agent.requests.length, asked);
 });
 
 t.test('an answer without keys is `unavailable`', async (t) => {

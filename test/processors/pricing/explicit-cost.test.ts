@@ -2,12 +2,22 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { formatMoney, MONEY_LIMIT } from '../../../src/pdata/money.ts';
-import { parseExplicitCost } from '../../../src/processors/pricing/explicit-cost.ts';
+import type { CostCandidate } from '../../../src/processors/pricing/explicit-cost-keys.ts';
+import { chooseStatedCost, parseExplicitCost } from '../../../src/processors/pricing/explicit-cost.ts';
 
 const show = (value: number | string | bigint): string | null => {
   const money = parseExplicitCost(value);
   return money === null ? null : formatMoney(money);
 };
+
+const NO_COSTS = { total: [], input: [], output: [] };
+const stated = (attribute: string, value: number | string, more: Partial<CostCandidate> = {}): CostCandidate => ({
+  attribute,
+  value,
+  aggregate: false,
+  unpriced: false,
+  ...more,
+});
 
 t.test('numbers are taken at their shortest decimal and rounded half away from zero to 8 digits', (t) => {
   const cases: [number, string][] = [
@@ -113,4 +123,32 @@ t.test('any finite number is rounded to the nearest unit, whatever its exponent'
     }),
   );
   t.end();
+});
+
+t.test('the first valid cost of a side counts, and two sides are a total', async (t) => {
+  const costs = {
+    total: [],
+    input: [stated('a', 'free'), stated('b', 0.25), stated('c', 1)],
+    output: [stated('d', 0.5)],
+  };
+  const chosen = chooseStatedCost(costs, true);
+  t.match(chosen, { input: parseExplicitCost(0.25), output: parseExplicitCost(0.5), total: parseExplicitCost(0.75) });
+  t.equal(chosen?.attribute, 'b');
+  t.match(chooseStatedCost({ ...costs, output: [] }, true), { total: null, attribute: 'b' });
+  t.match(chooseStatedCost({ ...costs, total: [stated('e', 3)] }, true), {
+    total: parseExplicitCost(3),
+    attribute: 'e',
+  });
+});
+
+t.test('a sum over other records is no cost of a record with usage of its own', async (t) => {
+  const costs = { ...NO_COSTS, total: [stated('sum', 2, { aggregate: true }), stated('own', 1)] };
+  t.equal(chooseStatedCost(costs, true)?.attribute, 'own');
+  t.equal(chooseStatedCost(costs, false)?.attribute, 'sum');
+});
+
+t.test('the cost of a sender without a price for the model is left out', async (t) => {
+  const costs = { ...NO_COSTS, total: [stated('zero', 0, { unpriced: true })] };
+  t.equal(chooseStatedCost(costs, true), null);
+  t.equal(chooseStatedCost(costs, false), null);
 });
