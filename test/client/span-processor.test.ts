@@ -3,6 +3,7 @@ import { context, ROOT_CONTEXT, trace } from '@opentelemetry/api';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { NodeTracerProvider, type ReadableSpan, type SpanExporter } from '@opentelemetry/sdk-trace-node';
 import t from 'tap';
+import { ExportFailure } from '../../src/client/failure.ts';
 import { SluiceSpanProcessor, type SpanProcessorOptions } from '../../src/client/span-processor.ts';
 import { startRemote } from '../support/fake-remote.ts';
 import { FakeClock } from './fake-clock.ts';
@@ -165,6 +166,16 @@ t.test('no failure of an exporter reaches the application, and each cause is rep
   t.equal(messages.filter((message) => message.startsWith('warn')).length, 2, messages.join('\n'));
   const { processor } = open();
   t.doesNotThrow(() => processor.onEnd({} as ReadableSpan));
+});
+
+t.test('of a batch that was stored in part, only the lost spans are counted', async (t) => {
+  watchDiag(t);
+  const error = new ExportFailure('refused', { reason: 'refused', lost: 2 });
+  const partial: SpanExporter = { export: (_spans, done) => done({ code: 1, error }), shutdown: async () => undefined };
+  const { processor } = open({ exporter: partial });
+  end(processor, someSpans(5));
+  await processor.forceFlush();
+  t.equal(processor.droppedSpans, 2);
 });
 
 t.test('unsampled spans are not sent', async (t) => {

@@ -48,4 +48,5 @@ t.test('a long text of slashes and colons takes no time in proportion to its squ
 
 t.test('only the token before an `@` without a password', async (t) => {
   t.equal(mask('https://token@host/@scope,https://other@host'), 'https://***@host/@scope,https://***@host');
+  t.equal(mask('https://token@host/a//b:c'), 'https://***@host/a//b:c');
 });

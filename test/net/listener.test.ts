@@ -88,6 +88,14 @@ t.test(
   },
 );
 
+t.test('the length of the path of a socket is counted in bytes', async (t) => {
+  const path = `/tmp/${'é'.repeat(60)}`;
+  const listening = new ListeningSockets()
+    .forService()
+    .listen({ endpoint: `unix:${path}`, option: OPTION }, new Greeter('never'));
+  await t.rejects(listening, { message: /is too long/u, hint: /103 bytes/u });
+});
+
 t.test('a closed socket can be opened again', async (t) => {
   const sockets = new ListeningSockets();
   const first = await sockets.forService().listen({ endpoint: ENDPOINT, option: OPTION }, new Greeter('first'));

@@ -80,6 +80,7 @@ function scene() {
         return lived('extension', host);
       },
     }),
+    defineExtension({ ...common, type: 'y', create: (_options, host) => lived('extension', host) }),
   ];
   const given = {
     events,
@@ -270,6 +271,19 @@ t.test('a reload replaces the components that use a changed extension, and no ot
     ['create extension x', 'create exporter e/two'],
   );
   t.equal(given.hosts.at(-1)?.capabilities.find(GREETING), 'hello');
+});
+
+t.test('a reload with a new extension replaces the components that missed a capability', async (t) => {
+  const given = scene();
+  const { service } = await build(given);
+  await service.start();
+  const unmet: Capability<string> = { name: 'unmet' };
+  t.equal(given.hosts.find(({ id }) => id === 'e/two')?.capabilities.find(unmet), undefined);
+  await reload(given, service, CONFIG.replace('{ x: }', '{ x: , y: }').replace('[x]', '[x, y]'));
+  t.same(
+    given.events.filter((event) => event.startsWith('create')),
+    ['create extension y', 'create exporter e/two'],
+  );
 });
 
 t.test('a reload that cannot start stops its new parts, and the old parts keep running', async (t) => {

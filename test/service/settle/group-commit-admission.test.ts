@@ -217,6 +217,16 @@ t.test('the time without groups does not count', async (t) => {
   await requests.endAll(160);
 });
 
+t.test('a burst after a time without groups is admitted', async (t) => {
+  const requests = new Requests();
+  requests.arrive(1);
+  await requests.end(10);
+  requests.ms += 60_000;
+  requests.arrive(40);
+  t.ok(requests.isAdmitted(), 'no group has begun yet');
+  await requests.endAll(10);
+});
+
 t.test('while no group ends for more than three seconds, a project has at most 16 requests that wait', async (t) => {
   const requests = new Requests(2);
   requests.arrive(15);
