@@ -48,6 +48,7 @@ t.test('one address of two listeners is refused with both places', async (t) => 
     ['[::]:4318', '0.0.0.0:4318'],
     ['[::1]:4318', '[0:0:0:0:0:0:0:1]:04318'],
     ['[::1]:4318', ':4318'],
+    ['[fe80::1%lo]:4318', '[fe80::1%lo]:4318'],
     ['localhost:4318', 'LOCALHOST:4318'],
     ['unix:///run/otlp.sock', 'unix:/run/../run/otlp.sock'],
   ];

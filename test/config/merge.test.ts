@@ -75,3 +75,13 @@ t.test('a setting takes the address of IPv6 without quotes, and other brackets a
   t.strictSame(read('[x, y]'), { a: { b: ['x', 'y'] } });
   t.equal(read('[x]y'), null);
 });
+
+t.test('a quoted key of a setting may have dots and equals signs, and an empty step is refused', async (t) => {
+  const read = (text: string): unknown => {
+    const node = parseSetting(text, new Diagnostics());
+    return node === null ? null : plainValueOf(node);
+  };
+  t.strictSame(read('a."b.c=d".e=1'), { a: { 'b.c=d': { e: 1 } } });
+  t.strictSame(read('a::b=1'), { a: { b: 1 } });
+  for (const text of ['.a=1', 'a..b=1', 'a.=1', '=1', '""=1', 'a"b=1']) t.equal(read(text), null, text);
+});

@@ -53,6 +53,38 @@ t.test('all workers share one socket, and the worker with the fewest connections
   t.same([one.taken.length, two.taken.length], [3, 6]);
 });
 
+t.test('of workers with equally many connections the first gets the next one', async (t) => {
+  const { port, workers } = await shared(3);
+  port.connect();
+  t.same(
+    workers.map(({ taken }) => taken.length),
+    [1, 0, 0],
+  );
+});
+
+t.test('a worker that asks for its port again keeps its count', async (t) => {
+  const { port, ports, workers } = await shared(2);
+  const [one, two] = workers as [FakeWorker, FakeWorker];
+  for (let count = 0; count < 4; count++) port.connect();
+  await ports.listen(one, KEY, PLACE);
+  port.connect();
+  port.connect();
+  t.same([one.taken.length, two.taken.length], [3, 3]);
+});
+
+t.test('connections that wait count towards the limit, and end with their port', async (t) => {
+  const { port, ports, workers } = await shared(1);
+  ports.limit(KEY, { ...PLACE.request, maxConnections: 2 });
+  ports.removeHolder(workers[0] as FakeWorker);
+  const connections = [1, 2, 3].map(() => port.connect());
+  t.same(
+    connections.map(({ destroyed }) => destroyed),
+    [false, false, true],
+  );
+  ports.closeUnused();
+  t.ok(connections.every(({ destroyed }) => destroyed));
+});
+
 t.test('a restarted worker gets the next connections', async (t) => {
   const { port, ports, workers } = await shared(2);
   const [one, two] = workers as [FakeWorker, FakeWorker];
