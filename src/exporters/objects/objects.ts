@@ -106,7 +106,8 @@ class ObjectsExporter implements Exporter {
         },
         failed: (error) => {
           failures.add(1, { fault: error instanceof StoreError ? error.fault : 'unknown' });
-          host.logger.warn({ error }, 'an object could not be stored');
+          // During an outage the watch reports.
+          if (this.#watch?.isReady === true) host.logger.warn({ error }, 'an object could not be stored');
         },
         lost: (error) => this.#lost(error),
       },
@@ -149,7 +150,7 @@ class ObjectsExporter implements Exporter {
   }
 
   healthy(): boolean {
-    return this.#watch?.cause === null && !this.isStalled();
+    return this.#watch?.isReady === true && !this.isStalled();
   }
 
   isStalled(): boolean {
