@@ -208,7 +208,7 @@ async function stateOf(path: string): Promise<{ readonly inode: bigint; readonly
 async function create(path: string, text: string, options: LockOptions): Promise<boolean> {
   const handle = await open(path, 'wx', 0o644).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'EEXIST') return undefined;
-    throw ['EACCES', 'EPERM', 'EROFS'].includes(error.code ?? '') ? options.unwritable() : error;
+    throw ['EACCES', 'EPERM'].includes(error.code ?? '') ? options.unwritable() : error;
   });
   if (handle === undefined) return false;
   try {

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
@@ -10,6 +10,7 @@ import { COMPONENTS } from '../../../src/components.ts';
 import type { Config } from '../../../src/config/config.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { FILE_CONFIG, startDaemon } from '../../support/daemon.ts';
+import { canMount, mount } from '../../support/mounts.ts';
 import { send } from '../../support/otlp-client.ts';
 import { aSpan, aTraceRequest } from '../../support/payloads.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
@@ -103,3 +104,16 @@ t.test(
     await t.rejects(startDaemon(t, { config: onFile('/sys/kernel') }), { message: '/sys/kernel is a directory' });
   },
 );
+
+const unmountable = !canMount && 'needs the right to mount';
+
+t.test('a read-only file system is named, and not called a missing permission', { skip: unmountable }, async (t) => {
+  const readOnly = join(folder, 'read-only');
+  await mkdir(readOnly);
+  mount(t, readOnly, 'ro');
+  const path = join(readOnly, 'out.ndjson');
+  await t.rejects(startDaemon(t, { config: onFile(path) }), {
+    message: `${path} is on a read-only file system`,
+    hint: 'Choose a path that can be written.',
+  });
+});

@@ -6,25 +6,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { asOperatorError } from '../../../../src/extensions/postgres/embedded/faults.ts';
+import { canMount, mount } from '../../../support/mounts.ts';
 import { isRoot, UNPRIVILEGED } from '../../../support/unprivileged.ts';
 import { folderFor, folderWithDatabase, query, serverFor } from './scene.ts';
 import { longTest } from '../../../support/long.ts';
 
 const SLUICE = fileURLToPath(new URL('../../../../../bin/sluice.js', import.meta.url));
 
-function mount(t: { teardown(task: () => void): unknown }, folder: string, options: string): void {
-  execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder]);
-  t.teardown(() => execFileSync('umount', [folder]));
-}
-
-const canMount = (() => {
-  try {
-    execFileSync('unshare', ['--mount', 'true'], { stdio: 'ignore' });
-    return isRoot;
-  } catch {
-    return false;
-  }
-})();
 const skip = !canMount && 'needs the right to mount';
 
 longTest(
