@@ -129,13 +129,23 @@ async function open(
     const place = placeOf(call, await findCluster(opening));
     const running = opening.access === 'own' ? undefined : await findRunning(place);
     if (running !== undefined) return { address: running, embedded: null };
-    if (opening.access === 'read')
-      throw new UserError(`the embedded server in ${place.dataDir} does not run`, 'Start the daemon: sluice run');
+    if (opening.access === 'read') throw await notRunning(place.dataDir, call);
     const embedded = new EmbeddedServer(place);
     return { address: await embedded.start(), embedded };
   } catch (error) {
     throw explainOpening(error);
   }
+}
+
+/** A daemon starts a server that died again, which fails for as long as the cause lasts, such as a full disk. */
+async function notRunning(dataDir: string, { process }: Call): Promise<UserError> {
+  const daemon = (await findDaemons(process)).find((each) => databaseOf(each) === dataDir);
+  return daemon === undefined
+    ? new UserError(`the embedded server in ${dataDir} does not run`, 'Start the daemon: sluice run')
+    : new UserError(
+        `the embedded server in ${dataDir} does not answer`,
+        `The daemon (pid ${daemon.status.pid}) starts it. Its log and \`sluice status\` say what prevents that.`,
+      );
 }
 
 /** Where an embedded server runs for a command. */

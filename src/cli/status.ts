@@ -1,4 +1,5 @@
 /** `sluice status`: the state of the running daemon, over its local socket. */
+import { isAbsolute } from 'node:path';
 import type { ArchiveStatus, ScheduleStatus, Status } from '../service/telemetry/status.ts';
 import type { Command } from './command.ts';
 import { ask, DAEMON_OPTIONS, findDaemonSocket } from './running-daemon.ts';
@@ -62,7 +63,7 @@ function describe(status: Status, before: Status | null): string {
     ['commits', commits === 0 ? 'none yet' : `${commits}, ${(requestsSettled / commits).toFixed(1)} requests each`],
     ['key cache', `${keyCache.hits} hits, ${keyCache.misses} misses`],
     ['outbox', `${outbox.entries} waiting, oldest ${Math.round(outbox.oldestSeconds)} s, ${outbox.deadLetters} dead`],
-    ['embedded server', status.embeddedServer ? 'running' : 'none'],
+    ['embedded server', describeServer(status)],
     ...(archive === null ? [] : [['archive', describeArchive(archive)]]),
     // A daemon of an earlier version does not tell it.
     ...((compaction ?? null) === null ? [] : [['compaction', describeSchedule(compaction as ScheduleStatus)]]),
@@ -84,6 +85,12 @@ function describe(status: Status, before: Status | null): string {
     ...(refusals.length === 0 ? [] : ['', 'Refusals', layOut(refusals, '  ')]),
     ...(last.length === 0 ? [] : ['', 'Last problems', layOut(last, '  ')]),
   ].join('\n');
+}
+
+/** The database of a status is a path only for an embedded server. */
+function describeServer({ embeddedServer, database }: Status): string {
+  if (embeddedServer) return 'running';
+  return isAbsolute(database ?? '') ? 'does not run' : 'none';
 }
 
 function describeArchive({ heldDays, ...schedule }: ArchiveStatus): string {

@@ -1,10 +1,11 @@
 // Commands that need the running daemon, with the shipped configuration and in other folders.
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { isLong, longTest } from '../support/long.ts';
 import { sluice } from '../support/command-line.ts';
+import { folderWithDatabase } from '../extensions/postgres/embedded/scene.ts';
 import { folderOf } from '../support/config-files.ts';
 import { type Executable, startExecutable } from '../support/executable.ts';
 
@@ -31,6 +32,28 @@ async function start(t: Test, folder: string, args: readonly string[] = []): Pro
   await daemon.until('everything is ready');
   return daemon;
 }
+
+t.test('a read while the embedded server cannot be restarted names the daemon that tries it', { skip }, async (t) => {
+  const folder = await folderWithDatabase(t);
+  const database = 'extensions: { postgres: { data_dir: . } }';
+  const text = SIDECAR.replace('ledger: memory', 'extensions: [postgres]');
+  writeFileSync(join(folder, 'sluice.yaml'), `${database}\n${text}`);
+  const daemon = await start(t, folder);
+  t.match(await sluice(['traces'], { folder }), { code: 0 });
+  const wal = join(folder, 'postgres/cluster/pg_wal');
+  chmodSync(wal, 0);
+  t.teardown(() => chmodSync(wal, 0o700));
+  const [pid] = readFileSync(join(folder, 'postgres/cluster/postmaster.pid'), 'utf8').split('\n');
+  process.kill(Number(pid), 'SIGKILL');
+  await daemon.until('did not start');
+  t.match(await sluice(['traces'], { folder }), {
+    code: 1,
+    err: `error: the embedded server in ${folder} does not answer\n  hint: The daemon (pid ${daemon.child.pid}) starts it.`,
+  });
+  const { out } = await sluice(['status'], { folder });
+  t.match(out, /Permission denied \(this process has no permission/);
+  t.match(out, /^embedded server +does not run$/mu);
+});
 
 t.test('status and reload find the daemon of the folder without any option', { skip }, async (t) => {
   const folder = folderOf({ 'sluice.yaml': SIDECAR });

@@ -40,6 +40,8 @@ const BROKEN_CONNECTION =
   /^(?:connection terminated|connection ended|client has encountered a connection error|timeout e|query read timeout)/i;
 /** The words of the client for a URL without a password. */
 const NO_PASSWORD = /client password must be a/;
+/** A full disk, and errors of the disk: the server was reached. */
+const FAULTS_OF_THE_DISK = /^(?:53100|58...)$/;
 /** What the operator can do, by the code and the text of the failure. The first that matches applies. */
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/^28P01/, 'Correct the user and the password of the URL. Special characters of the password are written as %XX.'],
@@ -214,8 +216,9 @@ export function unreachable(error: unknown): UserError {
       'the database cannot be reached: the server asks for a password, and the URL has none',
       FORM_HINT,
     );
+  const what = FAULTS_OF_THE_DISK.test(sqlstateOf(error) ?? '') ? 'cannot use its disk' : 'cannot be reached';
   return new UserError(
-    `the database cannot be reached: ${failure}`,
+    `the database ${what}: ${failure}`,
     remedyFor(error) ?? 'Check extensions.postgres.url, or leave it out to use the embedded server.',
   );
 }

@@ -110,7 +110,7 @@ export class DaemonLogger implements Logger {
   }
 
   #write(level: LogLevel, fields: object, message: string): void {
-    if (level === 'warn' || level === 'error') this.#remember(level, message);
+    if (level === 'warn' || level === 'error') this.#remember(level, fields, message);
     if (LEVELS.indexOf(level) < LEVELS.indexOf(this.#settings.level)) return;
     // Refusals are counted by code and project, so that many of one do not hide another. Codes are a closed list.
     const code = 'code' in fields ? fields.code : '';
@@ -124,9 +124,10 @@ export class DaemonLogger implements Logger {
     if (this.#repetitions.admit(key, project, report)) this.#pino[level]({ ...this.#fields, ...fields }, message);
   }
 
-  #remember(level: LogLevel, message: string): void {
+  #remember(level: LogLevel, fields: object, message: string): void {
     const { problems } = this.#settings;
-    problems.push({ time: new Date().toISOString(), level, message });
+    const fix = 'fix' in fields && typeof fields.fix === 'string' ? `. ${fields.fix}` : '';
+    problems.push({ time: new Date().toISOString(), level, message: `${message}${fix}` });
     if (problems.length > MAX_PROBLEMS) problems.shift();
   }
 }

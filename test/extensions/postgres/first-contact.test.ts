@@ -81,6 +81,11 @@ t.test('each failure of the first connection has its remedy', async (t) => {
     t.match(unreachable(error).hint, hint, describeFailure(error));
 });
 
+t.test('a server with a full disk is not called unreachable', async (t) => {
+  const full = failure('could not extend file "base/5/1": No space left on device', '53100');
+  t.match(unreachable(full), { message: /^the database cannot use its disk: could not extend file/ });
+});
+
 t.test('for a host with several addresses the first failure is reported', async (t) => {
   t.equal(
     describeFailure(new AggregateError([failure('connect ECONNREFUSED ::1:5432')], '')),

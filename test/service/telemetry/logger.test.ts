@@ -111,3 +111,13 @@ t.test('sampling can be switched off', async (t) => {
   for (let count = 0; count < 5; count++) logger.info({}, 'again');
   t.equal(lines.length, 5);
 });
+
+t.test('a remembered problem has the remedy of its line', async (t) => {
+  const { logger } = scene({ level: 'info', sampling });
+  logger.error({ fix: 'Free some disk space, or inodes.' }, 'the file could not be written');
+  logger.warn({ fix: undefined }, 'odd');
+  t.same(
+    logger.problems.map(({ message }) => message),
+    ['the file could not be written. Free some disk space, or inodes.', 'odd'],
+  );
+});

@@ -149,7 +149,9 @@ export async function lastWords(serverFolder: ServerFolder): Promise<string> {
     tail(files.slice(1).sort((a, b) => b.time - a.time)[0]?.path),
   ]);
   const complaint = /FATAL|PANIC|ERROR|error|HINT/;
-  const lines = `${newest}\n${start}`.split('\n').filter((line) => complaint.test(line));
+  // Refusals of connections, such as those that ask whether it is ready, hide why it has ended.
+  const refusal = /FATAL: {2}the database system is /;
+  const lines = `${newest}\n${start}`.split('\n').filter((line) => complaint.test(line) && !refusal.test(line));
   return lines.slice(-3).join(' · ') || start.trim().split('\n').slice(-1).join();
 }
 

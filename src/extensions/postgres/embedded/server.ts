@@ -259,7 +259,8 @@ export class EmbeddedServer {
         return this.#run(address);
       } catch (error) {
         if (signal.aborted) return;
-        log.warn(`${error instanceof Error ? error.message : error}; next try in ${wait} ms`);
+        const fault = asOperatorError(error, this.#options.dataDir);
+        log.warn(`${fault instanceof Error ? fault.message : fault}; next try in ${wait} ms`);
         await pause(wait, undefined, { signal }).catch(() => undefined);
       }
     }

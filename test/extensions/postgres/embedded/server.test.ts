@@ -1,7 +1,7 @@
 /** The life cycle of the embedded server: first start, restart, crashes of either side, refusals. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { isAlive } from '../../../../src/component/process-life.ts';
@@ -95,6 +95,22 @@ t.test(
     t.match(log.lines.at(-1), /PostgreSQL is running again/);
   },
 );
+
+t.test('a server that cannot be restarted: the log names the cause and its remedy, until it can', async (t) => {
+  const folder = await folderWithDatabase(t);
+  const { server, log } = serverFor(t, folder);
+  const address = await server.start();
+  const wal = join(folder, 'postgres/cluster/pg_wal');
+  await chmod(wal, 0);
+  await killed(server.pid ?? 0);
+  const report = await waitFor(async () => log.lines.find((line) => line.includes('next try in')), {
+    timeoutMs: PATIENCE_MS,
+  });
+  t.match(report, /did not start.*Permission denied \(this process has no permission: start it as the owner/);
+  t.notMatch(report, /the database system is/, 'refused connections do not hide the cause');
+  await chmod(wal, 0o700);
+  t.ok(await waitFor(() => query(address, 'SELECT 1').catch(() => undefined), { timeoutMs: PATIENCE_MS }));
+});
 
 t.test('after kill -9 of the daemon the next one adopts the server that is still running', async (t) => {
   const folder = await folderWithDatabase(t);
