@@ -253,8 +253,8 @@ export class NdjsonFile {
   /**
    * Runs after another program has removed, renamed or shortened the file. If the lines of the append are still in a
    * file that has a name, the exporter begins a new file or continues the same one. Otherwise it writes the lines
-   * again. Rejects when that fails. Earlier parts of a large append stay in a renamed file; when they are lost, the
-   * append fails.
+   * again. Rejects when that fails. If the lines are kept and only the new file cannot be opened, the next append
+   * rejects. Earlier parts of a large append stay in a renamed file; when they are lost, the append fails.
    */
   async #moveOn(chunks: readonly Buffer[], bytes: number, large: LargeAppend | null): Promise<void> {
     const handle = this.#handle;
@@ -270,7 +270,13 @@ export class NdjsonFile {
     // Lines behind the torn end of a shortened file are cut off before they are written again.
     if (!isKept || failure !== null) await handle.truncate(Math.max(0, size - bytes));
     await this.#closeHandle();
-    await this.#openUpTo(null);
+    try {
+      await this.#openUpTo(null);
+    } catch (error) {
+      if (!isKept || failure !== null) throw error;
+      // These lines are on disk under a name: sent again, they would be there twice.
+      return this.#afterFailure(error);
+    }
     this.#state = 'ready';
     this.#logger.warn(
       { path: this.#path },

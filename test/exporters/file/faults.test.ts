@@ -1,5 +1,5 @@
 // A full, broken or slow disk: no acknowledged record is lost, and no file keeps a torn line.
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
@@ -38,6 +38,22 @@ for (const code of ['ENOSPC', 'EIO', 'EFBIG', 'EDQUOT']) {
     t.strictSame(await readdir(here.folder), [NAME]);
   });
 }
+
+for (const code of ['EMFILE', 'ENOSPC'])
+  t.test(`${code} for a new file behind a renamed one: the lines in the renamed one are not refused`, async (t) => {
+    const here = await scene();
+    t.teardown(here.close);
+    const file = await here.open();
+    await file.append(linesOf('1'));
+    await rename(here.path, `${here.path}.moved`);
+    here.files.fault = (operation) => (operation === 'open' ? code : null);
+    await file.append(linesOf('2'));
+    t.notOk(file.healthy, 'the exporter is not ready');
+    await t.rejects(file.append(linesOf('3')), { code });
+    here.files.fault = () => null;
+    await file.append(linesOf('3'));
+    t.strictSame(await here.lines(), ['1', '2', '3']);
+  });
 
 t.test('a partial write is continued', async (t) => {
   const here = await scene();
