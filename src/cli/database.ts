@@ -11,6 +11,7 @@ import { checkUrl } from '../extensions/postgres/database-url.ts';
 import {
   describeFailure,
   explain,
+  isOfItsDisk,
   isPassing,
   makeContact,
   refusePooling,
@@ -194,6 +195,7 @@ function optionsOf(config: Config): PostgresOptions {
 
 export function explainOpening(error: unknown): unknown {
   if (error instanceof EmbeddedServerError) return new UserError(error.message);
+  if (isOfItsDisk(error)) return unreachable(error);
   if (sqlstateOf(error) === INSUFFICIENT_PRIVILEGE)
     return new UserError(
       `the database user lacks a right: ${describeFailure(error)}`,

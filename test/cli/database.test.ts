@@ -24,6 +24,16 @@ t.test('a server without room for more locks is not called unreachable', async (
   t.match(explained, { message: 'the database server cannot run the query: out of shared memory', hint });
 });
 
+t.test('a read-only disk of the server is not called a missing right', async (t) => {
+  const failure = Object.assign(new Error('could not open file "base/5/1": Read-only file system'), { code: '42501' });
+  t.match(explainOpening(failure), {
+    message: 'the database cannot use its disk: could not open file "base/5/1": Read-only file system',
+    hint: 'Check the disk of the server, and mount its file system writable again.',
+  });
+  const broken = Object.assign(new Error('could not read block 1: Input/output error'), { code: '58030' });
+  t.match(explainOpening(broken), { hint: 'Check the disk of the server.' }, 'and no fault of Sluice');
+});
+
 const skip = process.platform === 'win32';
 
 t.test('a data folder of another user is not called absent', { skip }, async (t) => {

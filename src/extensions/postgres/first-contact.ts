@@ -40,8 +40,8 @@ const BROKEN_CONNECTION =
   /^(?:connection terminated|connection ended|client has encountered a connection error|timeout e|query read timeout)/i;
 /** The words of the client for a URL without a password. */
 const NO_PASSWORD = /client password must be a/;
-/** A full disk, and errors of the disk: the server was reached. */
-const FAULTS_OF_THE_DISK = /^(?:53100|58...)$/;
+/** A full disk, and errors of the disk. PostgreSQL reports a read-only file system as a missing privilege. */
+const FAULTS_OF_THE_DISK = /^(?:53100|58...) |Read-only file system/;
 /** What the operator can do, by the code and the text of the failure. The first that matches applies. */
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/^28P01/, 'Correct the user and the password of the URL. Special characters of the password are written as %XX.'],
@@ -54,6 +54,7 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
     /certificate/i,
     'Add the certificate authority of the server to the URL: sslmode=verify-full&sslrootcert=/path/ca.pem. With sslmode=no-verify nothing is verified.',
   ],
+  [/Read-only file system/, 'Check the disk of the server, and mount its file system writable again.'],
   [/read-only/, 'Give the URL the address of the primary.'],
   [/^53100/, 'Free some space on the disk of the server.'],
   [/^58030/, 'Check the disk of the server.'],
@@ -186,6 +187,7 @@ export function explain(error: unknown): unknown {
       'Drop those, run `sluice migrate`, and make them again.',
     );
   if (state !== INSUFFICIENT_PRIVILEGE) return error;
+  if (isOfItsDisk(error)) return unreachable(error);
   return new UserError(
     `the database user may not bring the schema up to date: ${describeFailure(error)}`,
     'Let a user who owns the database run `sluice migrate`, and grant the rights on the schema sluice to this one.',
@@ -203,6 +205,10 @@ function unreachableAt(address: Address, error: unknown): UserError {
   );
 }
 
+/** The server was reached, and cannot use its disk. */
+export const isOfItsDisk = (error: unknown): boolean =>
+  FAULTS_OF_THE_DISK.test(`${sqlstateOf(error) ?? ''} ${describeFailure(error)}`);
+
 /** What the operator can do about a failure; undefined when only its text tells. */
 export function remedyFor(error: unknown): string | undefined {
   const cause = `${sqlstateOf(error) ?? codeOf(error)} ${describeFailure(error)}`.trim();
@@ -216,7 +222,7 @@ export function unreachable(error: unknown): UserError {
       'the database cannot be reached: the server asks for a password, and the URL has none',
       FORM_HINT,
     );
-  const what = FAULTS_OF_THE_DISK.test(sqlstateOf(error) ?? '') ? 'cannot use its disk' : 'cannot be reached';
+  const what = isOfItsDisk(error) ? 'cannot use its disk' : 'cannot be reached';
   return new UserError(
     `the database ${what}: ${failure}`,
     remedyFor(error) ?? 'Check extensions.postgres.url, or leave it out to use the embedded server.',
