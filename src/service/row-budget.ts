@@ -36,6 +36,8 @@ const SMALLEST_GROWTH = 1.05;
 const FACTOR_DECAY = 0.97;
 /** The limit of projects whose recent requests are remembered. */
 const MAX_PROJECTS = 1024;
+/** After so long without a request whose rows were encoded, one is admitted: the next may be smaller than the last. */
+const TRY_AFTER_MS = 1000;
 /** No pass waits for more room than this part of the budget. One with more rows is refused when it finds no more. */
 const HOLD_PART = 8;
 
@@ -44,6 +46,8 @@ export interface RowBudgetOptions {
   readonly maxRequestBytes?: number;
   /** Called after rows have been released. */
   released?(): void;
+  /** Milliseconds of a monotonic clock. */
+  now?(): number;
 }
 
 /** What the recent requests of one project had. */
@@ -52,32 +56,42 @@ interface Recent {
   readonly smallest: number;
   /** The most row bytes for a byte of body. */
   readonly factor: number;
+  /** When the rows of the last one were encoded, or one was tried later. */
+  readonly atMs: number;
 }
 
 export class RowBudget {
   readonly #budget: FairBudget;
   readonly #maxRequestBytes: number;
   readonly #released: () => void;
+  readonly #now: () => number;
   readonly #recent = new Map<string, Recent>();
 
   constructor({
     maxBytes = MAX_ROW_BYTES,
     maxRequestBytes = MAX_REQUEST_ROW_BYTES,
     released = () => undefined,
+    now = () => performance.now(),
   }: RowBudgetOptions = {}) {
     this.#budget = new FairBudget({ limitBytes: maxBytes, what: 'rows waiting for the commit' });
     this.#maxRequestBytes = maxRequestBytes;
     this.#released = released;
+    this.#now = now;
   }
 
   get heldBytes(): number {
     return this.#budget.heldBytes;
   }
 
-  /** Throws `overloaded` when the rows of the smallest recent request of the project would not fit now. */
+  /**
+   * Throws `overloaded` when the rows of the smallest recent request of the project would not fit now. One request in a
+   * second is tried.
+   */
   admit(project: string): void {
     const recent = this.#recent.get(project);
-    if (recent !== undefined) this.#budget.requireRoom(project, recent.smallest);
+    if (recent === undefined || this.#budget.hasRoom(project, recent.smallest)) return;
+    if (this.#now() - recent.atMs < TRY_AFTER_MS) this.#budget.requireRoom(project, recent.smallest);
+    this.#recent.set(project, { ...recent, atMs: this.#now() });
   }
 
   /** Whether the rows of a body would find room now, with as many bytes as recent requests of the project had. */
@@ -107,6 +121,7 @@ export class RowBudget {
     this.#recent.set(project, {
       smallest: Math.min(bytes, Math.ceil((recent?.smallest ?? bytes) * SMALLEST_GROWTH)),
       factor: Math.max(bytes / Math.max(bodyBytes, 1), (recent?.factor ?? 0) * FACTOR_DECAY),
+      atMs: this.#now(),
     });
   }
 }

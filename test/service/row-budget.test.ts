@@ -109,6 +109,20 @@ t.test('the smallest request is forgotten when all others are larger', async (t)
   for (const rows of kept) rows.close();
 });
 
+t.test('a project whose requests become small is not refused without end while another fills the memory', async (t) => {
+  let nowMs = 0;
+  const budget = new RowBudget({ maxBytes: 32 * MIB, now: () => nowMs });
+  pass(budget, 'import', 20 * MIB).close();
+  const kept = Array.from({ length: 6 }, () => pass(budget, 'slow', 4 * MIB));
+  t.throws(() => budget.admit('import'), { code: 'overloaded' });
+  nowMs += 1000;
+  t.doesNotThrow(() => budget.admit('import'), 'one request in a second is tried');
+  t.throws(() => budget.admit('import'), { code: 'overloaded' });
+  pass(budget, 'import', 1000).close();
+  t.doesNotThrow(() => budget.admit('import'));
+  for (const rows of kept) rows.close();
+});
+
 t.test('after any requests a project is admitted, or refused because a small request would not fit', async (t) => {
   const sizes = fc.array(fc.tuple(fc.constantFrom('a', 'b'), fc.integer({ min: 1, max: 2 * MIB }), fc.boolean()));
   fc.assert(
