@@ -167,6 +167,15 @@ export class RequestPacing implements Pacing {
     return known;
   }
 
+  /** Resolves when the bytes that had arrived before the call are read, or `deadline` aborts. */
+  async caughtUp(deadline: AbortSignal): Promise<void> {
+    // The first immediate may run before the next poll.
+    for (let polls = 0; polls < 2 || !this.#heads.isEmpty || !this.#bodies.isEmpty; polls++) {
+      if (deadline.aborted) return;
+      await new Promise<void>((resolve) => void setImmediate(resolve));
+    }
+  }
+
   hasTime(bytes: Bytes): boolean {
     return this.#budgets[bytes].hasTime();
   }

@@ -89,6 +89,8 @@ export class HttpServer implements Component, ConnectionHandler {
       return this.#requests.inFlight.idle(deadline);
     }
     this.#requests.stop();
+    // A connection whose next request was not read yet would count as idle, and be reset.
+    await this.#pacing.caughtUp(deadline);
     await Promise.all(this.#connections.map((connections) => connections.close(deadline)));
   }
 

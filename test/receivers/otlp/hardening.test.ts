@@ -269,6 +269,28 @@ t.test('during a stop new requests get 503, and requests in flight are answered'
   t.equal((await daemon.rows()).length, 1);
 });
 
+t.test('requests that have arrived before a stop are answered, also when they were not read yet', async (t) => {
+  const daemon = await startDaemon(t);
+  const body = JSON.stringify(aTraceRequest([aSpan()]));
+  const request = `${HEAD}Content-Length: ${body.length}\r\n\r\n${body}`;
+  const clients = Array.from({ length: 100 }, () => {
+    const client = { socket: connect(daemon.port, '127.0.0.1'), heard: '', isClosed: false };
+    client.socket.on('data', (data) => (client.heard += data.toString()));
+    client.socket.on('error', () => undefined);
+    client.socket.on('close', () => (client.isClosed = true));
+    client.socket.write(request);
+    return client;
+  });
+  const answers = (): readonly string[][] =>
+    clients.map(({ heard }) => [...heard.matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => String(match[1])));
+  await until(() => answers().every(({ length }) => length === 1));
+  for (const { socket } of clients) socket.write(request);
+  await daemon.stop();
+  await until(() => clients.every(({ isClosed }) => isClosed));
+  t.same(new Set(answers().map((each) => each.join(' '))), new Set(['200 503']));
+  t.ok(clients.every(({ heard }) => /Connection: close/iu.test(heard)));
+});
+
 t.test('each refusal is one log line with its code and one count, without the key', async (t) => {
   const daemon = await startDaemon(t);
   await send(daemon.url, { body: '{' });
