@@ -5,6 +5,7 @@
  * served. Connections without an accepted call, and those whose calls are all refused, share a limited rate, and one of
  * them begins calls in an iteration. Frames that are no part of a message count for that rate by their bytes:
  * node:http2 gives no event for them. A connection with many of them for its accepted calls gets the limited rate too.
+ * Connections that sent many have a rate of their own, so that new ones do not wait until their work is paid for.
  */
 import type { Duplex } from 'node:stream';
 
@@ -17,6 +18,8 @@ const RATED_UNITS = 8;
 const TICK_MS = 10;
 /** So many bytes that are no part of a message are a unit of work. */
 const UNIT_BYTES = 8192;
+/** After so many units of them since its last accepted call, a connection with the limited rate counts as heavy. */
+const LIGHT_UNITS = 16;
 /**
  * After this many such bytes beyond those of its accepted calls, a connection gets the limited rate. It is more than
  * the flow-control window of a connection: bytes of messages count until their call is admitted.
@@ -35,13 +38,61 @@ interface Handle {
   readStart(): void;
 }
 
+/** Connections with a limited rate, and the work that they may do. */
+class RatedQueue {
+  readonly #waiting: PacedCalls[] = [];
+  /** Below zero when calls began before they could be counted. */
+  #units = RATED_UNITS;
+  #countedMs = performance.now();
+  #isScheduled = false;
+
+  add(calls: PacedCalls): void {
+    this.#waiting.push(calls);
+    this.#schedule();
+  }
+
+  /** The time before it pays for no more than a tick of it. */
+  charge(units: number): void {
+    this.#units = this.#unitsLeft() - units;
+  }
+
+  #unitsLeft(): number {
+    const ticks = Math.floor((performance.now() - this.#countedMs) / TICK_MS);
+    this.#countedMs += ticks * TICK_MS;
+    this.#units = Math.min(RATED_UNITS, this.#units + ticks * RATED_UNITS);
+    return this.#units;
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    const run = (): void => this.#run();
+    if (this.#unitsLeft() > 0) setImmediate(run);
+    else setTimeout(run, TICK_MS);
+  }
+
+  #run(): void {
+    this.#isScheduled = false;
+    let isReading = false;
+    // Those that continue wait again behind the others.
+    for (let count = this.#waiting.length; count > 0 && this.#unitsLeft() > 0 && !isReading; count--) {
+      const calls = firstOpen(this.#waiting);
+      if (calls === undefined) break;
+      this.charge(Math.max(1, calls.serveWaiting(this.#units)));
+      isReading = calls.isReading;
+    }
+    if (this.#waiting.length > 0) this.#schedule();
+  }
+}
+
 /** Shared by the connections of one server. Waiting connections continue in their order. */
 export class CallPacing {
   /** One of them continues in each iteration. */
   readonly #stopped: PacedCalls[] = [];
-  /** The connections with the limited rate. */
-  readonly #rated: PacedCalls[] = [];
-  /** The connections of `#rated` that are read. */
+  /** The connections with the limited rate: those that sent many bytes that are no part of a message, and others. */
+  readonly #heavy = new RatedQueue();
+  readonly #light = new RatedQueue();
+  /** The connections with the limited rate that are read. */
   readonly #read = new Set<PacedCalls>();
   /** The connections of `#read` that are not read in this iteration. */
   readonly #paused: PacedCalls[] = [];
@@ -50,12 +101,8 @@ export class CallPacing {
   #checkTimer: NodeJS.Timeout | null = null;
   /** Whether the timer has the longer interval. */
   #isIdle = false;
-  /** Below zero when calls began before they could be counted. */
-  #units = RATED_UNITS;
-  #countedMs = performance.now();
   #iteration = 0;
   #isScheduled = false;
-  #isRatedScheduled = false;
 
   /** The number of this iteration. */
   get iteration(): number {
@@ -66,17 +113,16 @@ export class CallPacing {
   /** Arranges a later call of `serveWaiting`. */
   await(calls: PacedCalls): void {
     if (calls.isRated) {
-      this.#rated.push(calls);
-      this.#scheduleRated();
+      (calls.isHeavy ? this.#heavy : this.#light).add(calls);
     } else {
       this.#stopped.push(calls);
       this.#schedule();
     }
   }
 
-  /** Counts work of a connection with the limited rate. The time before it pays for no more than a tick of it. */
-  charge(units: number): void {
-    this.#units = this.#unitsLeft() - units;
+  /** A connection with the limited rate has begun a call. */
+  chargeCall(calls: PacedCalls): void {
+    (calls.isHeavy ? this.#heavy : this.#light).charge(1);
   }
 
   /** A connection with the limited rate has begun a call. The others that are read continue in the next iteration. */
@@ -120,7 +166,9 @@ export class CallPacing {
     const units = calls.isRated ? calls.takeUnits() : 0;
     if (units > 0) {
       this.#read.delete(calls);
-      this.charge(units);
+      const light = calls.takeLight(units);
+      this.#light.charge(light);
+      this.#heavy.charge(units - light);
       calls.stop();
     }
     return hasSent;
@@ -136,34 +184,6 @@ export class CallPacing {
       firstOpen(this.#stopped)?.serveWaiting(MOST_CALLS);
       if (this.#stopped.length > 0) this.#schedule();
     });
-  }
-
-  #scheduleRated(): void {
-    if (this.#isRatedScheduled) return;
-    this.#isRatedScheduled = true;
-    const run = (): void => this.#runRated();
-    if (this.#unitsLeft() > 0) setImmediate(run);
-    else setTimeout(run, TICK_MS);
-  }
-
-  #unitsLeft(): number {
-    const ticks = Math.floor((performance.now() - this.#countedMs) / TICK_MS);
-    this.#countedMs += ticks * TICK_MS;
-    this.#units = Math.min(RATED_UNITS, this.#units + ticks * RATED_UNITS);
-    return this.#units;
-  }
-
-  #runRated(): void {
-    this.#isRatedScheduled = false;
-    let isReading = false;
-    // Those that continue wait again behind the others.
-    for (let count = this.#rated.length; count > 0 && this.#unitsLeft() > 0 && !isReading; count--) {
-      const calls = firstOpen(this.#rated);
-      if (calls === undefined) break;
-      this.charge(Math.max(1, calls.serveWaiting(this.#units)));
-      isReading = calls.isReading;
-    }
-    if (this.#rated.length > 0) this.#scheduleRated();
   }
 }
 
@@ -188,6 +208,7 @@ export class PacedCalls {
   #bytesRead = 0;
   /** Bytes that were read and are no part of a message, without those that were charged. */
   #overhead = 0;
+  #lightUnits = LIGHT_UNITS;
 
   constructor(connection: Duplex, pacing: CallPacing) {
     this.#connection = connection;
@@ -202,6 +223,11 @@ export class PacedCalls {
   /** Whether it has the limited rate. */
   get isRated(): boolean {
     return !this.#isProven || this.#refused >= MOST_REFUSED;
+  }
+
+  /** Whether it has sent many bytes that are no part of a message. */
+  get isHeavy(): boolean {
+    return this.#lightUnits === 0;
   }
 
   get isReading(): boolean {
@@ -224,6 +250,13 @@ export class PacedCalls {
     return units;
   }
 
+  /** The part of these units before it is heavy. */
+  takeLight(units: number): number {
+    const light = Math.min(units, this.#lightUnits);
+    this.#lightUnits -= light;
+    return light;
+  }
+
   /** Bytes of the message of an admitted call have arrived. */
   received(bytes: number): void {
     this.#overhead -= bytes;
@@ -235,7 +268,7 @@ export class PacedCalls {
     if (iteration !== this.#iteration) this.#begun = 0;
     this.#iteration = iteration;
     if (this.isRated) {
-      this.#pacing.charge(1);
+      this.#pacing.chargeCall(this);
       this.#pacing.pauseOthers(this);
     }
     if (this.#isStopped || this.#refused >= MOST_REFUSED || this.#begun >= MOST_CALLS) {
@@ -253,6 +286,7 @@ export class PacedCalls {
     this.#refused = isRefused ? this.#refused + 1 : 0;
     if (isRefused) return;
     this.#isProven = true;
+    this.#lightUnits = LIGHT_UNITS;
     if (this.#overhead > 0) this.#overhead = Math.max(0, this.#overhead - CALL_BYTES);
   }
 

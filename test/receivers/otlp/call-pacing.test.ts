@@ -210,6 +210,33 @@ t.test('bytes that are no part of a message count for the rate', async (t) => {
   t.same(other.seen, ['stop', 'start'], 'a message with a valid key is read on');
 });
 
+t.test('a new connection does not wait until the bytes of others are paid for', async (t) => {
+  const { pass } = slowClock(t);
+  const pacing = new CallPacing();
+  const floods = Array.from({ length: 10 }, () => openNew(pacing));
+  const flood = (): void => {
+    for (const { seen, read } of floods) if (seen.at(-1) === 'start') read(2 * MIB);
+  };
+  while (floods.some(({ seen }) => seen.length < 3)) {
+    flood();
+    await pass();
+  }
+  const reads = (): number => floods.reduce((sum, { seen }) => sum + seen.filter((one) => one === 'start').length, 0);
+  const honest = openNew(pacing);
+  const atFirst = reads();
+  while (honest.seen.length < 2) {
+    flood();
+    await pass();
+  }
+  t.ok(reads() - atFirst <= 2, `${reads() - atFirst} reads of others came before`);
+  const before = reads();
+  for (let passes = 0; passes < 100 * TICK_MS; passes++) {
+    flood();
+    await pass();
+  }
+  t.ok(reads() - before <= 4, `${reads() - before} reads of 256 units each in 800 units of time`);
+});
+
 t.test('a connection with accepted calls has the limited rate when it sends too much beside them', async (t) => {
   const pacing = new CallPacing();
   const connection = await openConnection(pacing);
