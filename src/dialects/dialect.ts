@@ -143,8 +143,8 @@ export interface Dialect {
   /** Moves messages into log records that are named like the scope of the span they come from. */
   readonly relocatesMessages?: boolean;
   readonly cachedTokens?: readonly CacheRule[];
-  /** The output count leaves the reasoning tokens out. */
-  readonly reasoningOutside?: boolean;
+  /** The output count leaves the reasoning tokens out; a list: for these canonical providers only. */
+  readonly reasoningOutside?: boolean | readonly string[];
   /** Scopes whose agent spans hold the only usage of their trace. */
   readonly ownUsageScopes?: readonly string[];
   /**
@@ -159,6 +159,8 @@ export interface Dialect {
    * spans does not count.
    */
   readonly usageOnLogs?: boolean;
+  /** Operations whose spans only repeat the usage of another span that has no id in common: it does not count. */
+  readonly repeatedUsage?: readonly Operation[];
   /** A span of a model call without usage is only a span in addition to that of the call. */
   readonly callsHaveUsage?: boolean;
   /**

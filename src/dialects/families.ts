@@ -1,4 +1,5 @@
 /** All dialects. The order decides when rows of several dialects can fill the same field. */
+import { AG2 } from './ag2.ts';
 import { AGENTA } from './agenta.ts';
 import { AGENTOPS } from './agentops.ts';
 import { BRAINTRUST } from './braintrust.ts';
@@ -66,6 +67,7 @@ export const DIALECTS: readonly Dialect[] = [
   MS_EXTENSIONS_AI,
   AZURE_AI,
   AUTOGEN,
+  AG2,
   COPILOT,
   SPRING_AI,
   LIVEKIT,

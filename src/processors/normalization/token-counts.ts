@@ -79,8 +79,10 @@ export class TokenCounts implements SenderAccounting {
   }
 
   reasoningOutside(): boolean {
-    const { lookups, dialect } = this.#view;
-    return lookups.dialects[dialect]?.reasoningOutside === true;
+    const { lookups, dialect, provider } = this.#view;
+    const { reasoningOutside = false } = lookups.dialects[dialect] ?? {};
+    if (typeof reasoningOutside === 'boolean') return reasoningOutside;
+    return reasoningOutside.includes(lookups.providers.nameOf(provider));
   }
 
   writesNothing(): boolean {
@@ -168,8 +170,10 @@ export class TokenCounts implements SenderAccounting {
   }
 
   #counts(): boolean {
-    const { lookups, dialect, place } = this.#view;
-    return place !== PLACE_BITS.span || lookups.dialects[dialect]?.usageOnLogs !== true;
+    const { lookups, dialect, operation, place } = this.#view;
+    if (place !== PLACE_BITS.span) return true;
+    const { usageOnLogs = false, repeatedUsage = [] } = lookups.dialects[dialect] ?? {};
+    return !usageOnLogs && !repeatedUsage.some((repeating) => operationNumber(repeating) === operation);
   }
 
   #repeats(): boolean {

@@ -16,9 +16,93 @@ interface DocumentedCase {
 
 const CLAUDE_CODE = { scope: 'com.anthropic.claude_code.events', resource: { 'service.name': 'claude-code' } };
 const CODEX = { resource: { 'service.name': 'codex_cli_rs' } };
+const AG2 = { scope: 'opentelemetry.instrumentation.ag2' };
 const GEMINI = { resource: { 'service.name': 'gemini-cli' } };
 
 const SHAPES: readonly DocumentedCase[] = [
+  {
+    what: 'a span of AG2 that repeats the usage of the call beside it, which does not count',
+    signal: 'traces',
+    record: {
+      ...AG2,
+      name: 'record_usage model_call',
+      attributes: {
+        'ag2.span.type': 'usage',
+        'ag2.usage.kind': 'model_call',
+        'gen_ai.response.model': 'gpt-4o-mini',
+        'gen_ai.usage.input_tokens': 10n,
+        'gen_ai.usage.output_tokens': 3n,
+      },
+    },
+    row: { category: null, operation: 'other', input_tokens: 10, usage_scope: null },
+  },
+  {
+    what: 'a span of AG2 with usage that no call reports',
+    signal: 'traces',
+    record: {
+      ...AG2,
+      name: 'record_usage compaction',
+      attributes: {
+        'ag2.span.type': 'usage',
+        'ag2.usage.kind': 'compaction',
+        'gen_ai.provider.name': 'google',
+        'gen_ai.response.model': 'gemini-2.5-flash',
+        'gen_ai.usage.input_tokens': 10n,
+        'gen_ai.usage.output_tokens': 3n,
+        'gen_ai.usage.thinking_tokens': 4n,
+      },
+    },
+    row: { category: 'model_call', output_tokens: 7, reasoning_tokens: 4, usage_scope: 'own' },
+  },
+  {
+    what: 'the sum of a subtask of AG2',
+    signal: 'traces',
+    record: {
+      ...AG2,
+      attributes: {
+        'ag2.span.type': 'usage',
+        'ag2.usage.kind': 'subtask',
+        'ag2.usage.label': 'worker',
+        'gen_ai.response.model': 'gpt-4o-mini',
+        'gen_ai.usage.input_tokens': 10n,
+      },
+    },
+    row: { category: 'workflow', agent_name: 'worker', usage_scope: 'rollup' },
+  },
+  {
+    what: 'a model call of AG2 on Anthropic, whose counts are apart',
+    signal: 'traces',
+    record: {
+      ...AG2,
+      attributes: {
+        'ag2.span.type': 'llm',
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.provider.name': 'anthropic',
+        'gen_ai.request.model': 'claude-haiku-4-5',
+        'gen_ai.usage.input_tokens': 10n,
+        'gen_ai.usage.output_tokens': 3n,
+        'gen_ai.usage.cache_read_input_tokens': 100n,
+        'gen_ai.usage.cache_creation_input_tokens': 1000n,
+      },
+    },
+    row: { dialect: 'ag2', input_tokens: 1110, cache_read_tokens: 100, cache_write_tokens: 1000, usage_scope: 'own' },
+  },
+  {
+    what: 'a conversation of AG2 before release 1, with the sum of its calls',
+    signal: 'traces',
+    record: {
+      ...AG2,
+      attributes: {
+        'ag2.span.type': 'conversation',
+        'gen_ai.operation.name': 'conversation',
+        'gen_ai.request.model': 'gpt-4o-mini',
+        'gen_ai.conversation.id': '42',
+        'gen_ai.usage.input_tokens': 10n,
+        'gen_ai.usage.output_tokens': 3n,
+      },
+    },
+    row: { category: 'workflow', conversation_id: '42', usage_scope: 'rollup' },
+  },
   {
     what: "Claude Code's log of a request, whose four counts are apart",
     signal: 'logs',

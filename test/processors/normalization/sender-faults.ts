@@ -12,6 +12,22 @@ export interface SenderFault {
 
 export const SENDER_FAULTS: readonly SenderFault[] = [
   {
+    sender: 'ag2',
+    fields: ['request_model'],
+    reason: 'gives the model that answered as the requested one',
+  },
+  {
+    sender: 'openinference-autogen',
+    fields: ['request_model'],
+    reason: 'gives the dated name that AutoGen knows for the requested model',
+  },
+  {
+    sender: 'openinference-autogen',
+    scenarios: ['stream'],
+    fields: ['input_tokens', 'output_tokens', 'total_tokens'],
+    reason: 'sends zeros for a stream whose usage it did not ask for',
+  },
+  {
     sender: 'litellm-proxy-openai',
     fields: ['response_model'],
     reason: 'gives the requested model as the one that answered',
