@@ -9,14 +9,19 @@ import { read } from './markdown.ts';
 
 t.setTimeout(300_000);
 
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+}
 interface Operation {
-  readonly parameters?: readonly { readonly name?: string; readonly $ref?: string }[];
+  readonly parameters?: readonly (Parameter | { readonly $ref: string })[];
   readonly responses: Readonly<
     Record<string, { readonly content?: Readonly<Record<string, { readonly schema: object }>> }>
   >;
 }
 const api = parse(read('docs/openapi-console.yaml')) as {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly parameters: Readonly<Record<string, Parameter>> };
 };
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 ajv.addSchema(api, 'api');
@@ -29,6 +34,20 @@ t.test('it has the routes of the API and no others', async (t) => {
     Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
   );
   t.same(described.sort(), routes.sort());
+});
+
+t.test('the routes of readers know the parameters that it describes', async (t) => {
+  const resolved = (each: Parameter | { readonly $ref: string }): Parameter | undefined =>
+    '$ref' in each ? api.components.parameters[each.$ref.split('/').at(-1) ?? ''] : each;
+  for (const { path, query } of ROUTES) {
+    if (query === undefined) continue;
+    const described = (api.paths[path]?.['get']?.parameters ?? []).map(resolved).filter((each) => each?.in === 'query');
+    t.same([...query].sort(), described.map((each) => each?.name).sort(), path);
+  }
+  const unchecked = ROUTES.filter(
+    ({ path, readToken, query }) => path.startsWith('/api/v1/') && readToken && query === undefined,
+  );
+  t.same(unchecked, []);
 });
 
 const scene = await startConsole(t);
@@ -128,6 +147,28 @@ t.test('answers have the described shape, with the right to content and without'
       }
     }
   }
+});
+
+t.test('a parameter that a path does not have is refused', async (t) => {
+  const headers = { authorization: `Bearer ${await scene.token(project, { seesContent: true })}` };
+  const refused = async (path: string, message: string, hint?: string): Promise<void> => {
+    const { status, json } = await scene.ask(`/api/v1/projects/shop${path}`, { headers });
+    t.same(
+      [status, json.error.code, json.error.message, json.error.hint],
+      [400, 'request_invalid', message, hint],
+      path,
+    );
+  };
+  await refused('/traces?form=-1h', 'There is no parameter "form" here.', 'did you mean "from"?');
+  await refused('/traces?Q=error', 'There is no parameter "Q" here.', 'did you mean "q"?');
+  await refused(
+    '/traces/top?q=error',
+    'There is no parameter "q" here.',
+    'known parameters: env, from, to, by, limit, archived',
+  );
+  await refused('/prices?x=1', 'There is no parameter "x" here.', 'This path has no parameters.');
+  await refused('/export?what=spans&env=a&env=b', 'The parameter "env" is given twice.');
+  t.equal((await scene.ask('/tempo/api/search?unknown=1', { headers })).status, 200);
 });
 
 function check(t: Test, url: string, reference: string, value: unknown): void {

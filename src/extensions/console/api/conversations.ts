@@ -80,52 +80,56 @@ const rowsStatement = (views: string, seesContent: boolean): string => `
      ORDER BY ${LOG_NS}, l.tableoid, l.ctid LIMIT 1) LIMIT 1
   ) i ON true`;
 
-export const listConversations = readRoute(`${PROJECT}/conversations`, async (context) => {
-  const { project, query, reader } = context;
-  const parameters = new Parameters([project]);
-  const conditions = conditionsOf(context, 'span', parameters);
-  const traces = [...conditions.trace, ...environmentCondition(context, 't.environment', parameters)];
-  const logs = logConditions(context, parameters);
-  const question = ['conversations', project, query.get('q') ?? '', query.get('env') ?? ''];
-  const { from, until } = rangeOf(context);
-  const limit = limitOf(context, DEFAULT_LIMIT, HIGHEST_LIMIT);
-  const started = readCursor(query.get('cursor'), question, [isStoredTime, isStoredTime, isTraceIdOrNone]);
-  const first = newestBefore(until);
-  const [end = first.ns, ns = first.ns, id = first.id] = started ?? [];
-  const text = pageStatement(
-    { ...conditions, trace: traces },
-    logs,
-    (at) => `$${parameters.values.length + at}`,
-    reader.views,
-  );
-  const size = conditions.isHeavy ? HEAVY_SLICE : SLICE;
-  const start = context.now();
-  let position: Position | null = { ns, id };
-  const ids: string[] = [];
-  let examined = 0;
-  let reached: string | null = null;
-  while (position !== null && ids.length < limit && context.now() - start < ENOUGH_MS) {
-    const own = [String(from), position.ns, Buffer.from(position.id, 'hex'), size, limit - ids.length, end];
-    const [page]: readonly Readonly<Record<string, unknown>>[] = await reader.query(text, [
-      ...parameters.values,
-      ...own,
-    ]);
-    ids.push(...((page?.['ids'] ?? []) as readonly string[]));
-    examined += Number(page?.['examined']);
-    const last = page?.['ns'] ?? null;
-    reached = last === null ? reached : String(last);
-    position = last === null || page?.['is_end'] === true ? null : { ns: String(last), id: String(page?.['id']) };
-  }
-  const { reply, completeness } = await reachOf(context, {
-    ...{ of: 'traces', from, until, isDetailed: true },
-    isEnough: (completeFrom) => position !== null && BigInt(position.ns) >= completeFrom,
-  });
-  if (reply !== null) return reply;
-  const items = await readRows(context, ids);
-  const next = position === null ? null : writeCursor(question, [end, position.ns, position.id]);
-  const rest = { next, examined, reached, more: next !== null, ...completeness };
-  return jsonText(`{"items":[${items.join(',')}],${JSON.stringify(rest).slice(1)}`);
-});
+export const listConversations = readRoute(
+  `${PROJECT}/conversations`,
+  ['q', 'env', 'from', 'to', 'cursor', 'limit', 'archived'],
+  async (context) => {
+    const { project, query, reader } = context;
+    const parameters = new Parameters([project]);
+    const conditions = conditionsOf(context, 'span', parameters);
+    const traces = [...conditions.trace, ...environmentCondition(context, 't.environment', parameters)];
+    const logs = logConditions(context, parameters);
+    const question = ['conversations', project, query.get('q') ?? '', query.get('env') ?? ''];
+    const { from, until } = rangeOf(context);
+    const limit = limitOf(context, DEFAULT_LIMIT, HIGHEST_LIMIT);
+    const started = readCursor(query.get('cursor'), question, [isStoredTime, isStoredTime, isTraceIdOrNone]);
+    const first = newestBefore(until);
+    const [end = first.ns, ns = first.ns, id = first.id] = started ?? [];
+    const text = pageStatement(
+      { ...conditions, trace: traces },
+      logs,
+      (at) => `$${parameters.values.length + at}`,
+      reader.views,
+    );
+    const size = conditions.isHeavy ? HEAVY_SLICE : SLICE;
+    const start = context.now();
+    let position: Position | null = { ns, id };
+    const ids: string[] = [];
+    let examined = 0;
+    let reached: string | null = null;
+    while (position !== null && ids.length < limit && context.now() - start < ENOUGH_MS) {
+      const own = [String(from), position.ns, Buffer.from(position.id, 'hex'), size, limit - ids.length, end];
+      const [page]: readonly Readonly<Record<string, unknown>>[] = await reader.query(text, [
+        ...parameters.values,
+        ...own,
+      ]);
+      ids.push(...((page?.['ids'] ?? []) as readonly string[]));
+      examined += Number(page?.['examined']);
+      const last = page?.['ns'] ?? null;
+      reached = last === null ? reached : String(last);
+      position = last === null || page?.['is_end'] === true ? null : { ns: String(last), id: String(page?.['id']) };
+    }
+    const { reply, completeness } = await reachOf(context, {
+      ...{ of: 'traces', from, until, isDetailed: true },
+      isEnough: (completeFrom) => position !== null && BigInt(position.ns) >= completeFrom,
+    });
+    if (reply !== null) return reply;
+    const items = await readRows(context, ids);
+    const next = position === null ? null : writeCursor(question, [end, position.ns, position.id]);
+    const rest = { next, examined, reached, more: next !== null, ...completeness };
+    return jsonText(`{"items":[${items.join(',')}],${JSON.stringify(rest).slice(1)}`);
+  },
+);
 
 /** The conditions of the question on log records. A filter that they cannot answer finds none. */
 function logConditions(context: RequestContext, parameters: Parameters): string {
@@ -229,40 +233,43 @@ const turnJson = (seesContent: boolean): string => `json_build_object('trace', $
       SELECT * FROM sluice.spans s WHERE ${spansOf('s', OF_TURNS)} AND ${IS_STEP} ORDER BY s.start_time_unix_nano, s.span_id LIMIT ${STEPS}) s), '[]'),
     'more_steps', (SELECT count(*) FROM sluice.spans s WHERE ${spansOf('s', OF_TURNS)} AND ${IS_STEP}) > ${STEPS})`;
 
-export const listTurns = readRoute(`${PROJECT}/conversations/{conversation}/turns`, async (context: RequestContext) => {
-  const { caller, project, query, reader } = context;
-  const conversation = context.parameter('conversation');
-  const question = ['turns', project, conversation];
-  const [known] = await reader.query(
-    `SELECT min(s.first)::text AS first_span, min(t.first_ns) AS lowest, max(t.last_ns) AS highest,
+export const listTurns = readRoute(
+  `${PROJECT}/conversations/{conversation}/turns`,
+  ['cursor', 'archived'],
+  async (context: RequestContext) => {
+    const { caller, project, query, reader } = context;
+    const conversation = context.parameter('conversation');
+    const question = ['turns', project, conversation];
+    const [known] = await reader.query(
+      `SELECT min(s.first)::text AS first_span, min(t.first_ns) AS lowest, max(t.last_ns) AS highest,
        (SELECT min(${LOG_NS}) FROM sluice.logs l WHERE ${logsIn('$2::text')})::text AS first_log
      FROM (SELECT s.trace_id, min(s.start_time_unix_nano) AS first FROM sluice.spans s WHERE ${spansIn('$2::text')} GROUP BY 1) s
      LEFT JOIN sluice.traces t ON t.trace_id = s.trace_id AND t.project = $1::text`,
-    [project, conversation],
-  );
-  const [firstSpan, firstLog] = ['first_span', 'first_log'].map((name) => (known?.[name] ?? null) as string | null);
-  const first = firstSpan ?? firstLog ?? null;
-  const { reply, completeness } = await reachOf(context, {
-    ...{ of: 'conversation', from: 0n, until: END_NS, isDetailed: true, conversation },
-    // Records of one conversation are not far apart.
-    isEnough: (completeFrom) => first !== null && BigInt(first) >= completeFrom + NEAR_NS,
-  });
-  if (reply !== null) return reply;
-  const hasSpans = firstSpan !== null;
-  if (first === null) throw new ConsoleError('not_found');
-  const parts = [isStoredTime, hasSpans ? isTraceId : isCount];
-  const newest = newestBefore(END_NS);
-  const [ns = newest.ns, id = newest.id] = readCursor(query.get('cursor'), question, parts) ?? [];
-  const [summary = ''] = await readRows(context, [conversation]);
-  if (!hasSpans) {
-    const of = { project, conversation, seesContent: caller.seesContent };
-    const { turn, next } = await readLoggedTurn(reader, of, [ns, id === newest.id ? '0' : id]);
-    const cursor = next === null ? null : writeCursor(question, next);
-    const text = `{"conversation":${summary},"items":[${turn}],"next":${JSON.stringify(cursor)}}`;
-    return jsonText(withCompleteness(text, completeness));
-  }
-  const [page] = await reader.query(
-    `WITH page AS MATERIALIZED (
+      [project, conversation],
+    );
+    const [firstSpan, firstLog] = ['first_span', 'first_log'].map((name) => (known?.[name] ?? null) as string | null);
+    const first = firstSpan ?? firstLog ?? null;
+    const { reply, completeness } = await reachOf(context, {
+      ...{ of: 'conversation', from: 0n, until: END_NS, isDetailed: true, conversation },
+      // Records of one conversation are not far apart.
+      isEnough: (completeFrom) => first !== null && BigInt(first) >= completeFrom + NEAR_NS,
+    });
+    if (reply !== null) return reply;
+    const hasSpans = firstSpan !== null;
+    if (first === null) throw new ConsoleError('not_found');
+    const parts = [isStoredTime, hasSpans ? isTraceId : isCount];
+    const newest = newestBefore(END_NS);
+    const [ns = newest.ns, id = newest.id] = readCursor(query.get('cursor'), question, parts) ?? [];
+    const [summary = ''] = await readRows(context, [conversation]);
+    if (!hasSpans) {
+      const of = { project, conversation, seesContent: caller.seesContent };
+      const { turn, next } = await readLoggedTurn(reader, of, [ns, id === newest.id ? '0' : id]);
+      const cursor = next === null ? null : writeCursor(question, next);
+      const text = `{"conversation":${summary},"items":[${turn}],"next":${JSON.stringify(cursor)}}`;
+      return jsonText(withCompleteness(text, completeness));
+    }
+    const [page] = await reader.query(
+      `WITH page AS MATERIALIZED (
        SELECT t.project, t.trace_id, t.environment, t.first_ns, t.last_ns FROM sluice.traces t
        WHERE t.project = $1::text AND (t.first_ns, t.trace_id) < ($3::int8, $4::bytea)
          AND t.first_ns <= $6::int8
@@ -274,9 +281,10 @@ export const listTurns = readRoute(`${PROJECT}/conversations/{conversation}/turn
        (SELECT first_ns || ' ' || encode(trace_id, 'hex') FROM shown ORDER BY first_ns, trace_id LIMIT 1) AS last,
        (SELECT string_agg(${turnJson(caller.seesContent)}::text, E'\\n' ORDER BY t.first_ns DESC, t.trace_id DESC)
         FROM shown t ${traceJoins(OF_TURNS)}) AS items`,
-    [project, conversation, ns, Buffer.from(id, 'hex'), known?.['lowest'], known?.['highest']],
-  );
-  const next = page?.['more'] === true ? writeCursor(question, String(page['last']).split(' ')) : null;
-  const text = `{"conversation":${summary},"items":[${linesOf(page?.['items']).join(',')}],"next":${JSON.stringify(next)}}`;
-  return jsonText(withCompleteness(text, completeness));
-});
+      [project, conversation, ns, Buffer.from(id, 'hex'), known?.['lowest'], known?.['highest']],
+    );
+    const next = page?.['more'] === true ? writeCursor(question, String(page['last']).split(' ')) : null;
+    const text = `{"conversation":${summary},"items":[${linesOf(page?.['items']).join(',')}],"next":${JSON.stringify(next)}}`;
+    return jsonText(withCompleteness(text, completeness));
+  },
+);

@@ -34,25 +34,29 @@ const TYPES: Readonly<Record<Form, DownloadReply['type']>> = {
   otlp: 'application/x-ndjson',
 };
 
-export const exportRows = readRoute(`${PROJECT}/export`, async (context): Promise<Reply> => {
-  const what = wordOf(context, 'what', ['traces', 'spans', 'logs']);
-  const form = wordOf(context, 'as', ['ndjson', 'csv', 'otlp']);
-  const limit = limitOf(context, MAX_ROWS, MAX_ROWS);
-  if (what === 'traces' && form === 'otlp')
-    throw new ConsoleError('request_invalid', { message: '`as=otlp` needs `what=spans` or `what=logs`.' });
-  const reading = { of: 'traces', ...rangeOf(context), isDetailed: true, isEnough: () => false } as const;
-  const { reply, completeness } = await reachOf(context, reading);
-  if (reply !== null) return reply;
-  if (completeness.unread !== undefined) throw unreadable(completeness.unread);
-  if (context.archivedFrom !== null && completeness.complete_from !== undefined) throw tooMuch();
-  const pieces = what === 'traces' ? traceLines(context, form, limit) : recordPieces(context, { what, form, limit });
-  return {
-    kind: 'download',
-    name: `${context.project}-${what}.${form === 'otlp' ? 'otlp.ndjson' : form}`,
-    type: TYPES[form],
-    pieces,
-  };
-});
+export const exportRows = readRoute(
+  `${PROJECT}/export`,
+  ['what', 'as', 'q', 'env', 'from', 'to', 'limit', 'archived'],
+  async (context): Promise<Reply> => {
+    const what = wordOf(context, 'what', ['traces', 'spans', 'logs']);
+    const form = wordOf(context, 'as', ['ndjson', 'csv', 'otlp']);
+    const limit = limitOf(context, MAX_ROWS, MAX_ROWS);
+    if (what === 'traces' && form === 'otlp')
+      throw new ConsoleError('request_invalid', { message: '`as=otlp` needs `what=spans` or `what=logs`.' });
+    const reading = { of: 'traces', ...rangeOf(context), isDetailed: true, isEnough: () => false } as const;
+    const { reply, completeness } = await reachOf(context, reading);
+    if (reply !== null) return reply;
+    if (completeness.unread !== undefined) throw unreadable(completeness.unread);
+    if (context.archivedFrom !== null && completeness.complete_from !== undefined) throw tooMuch();
+    const pieces = what === 'traces' ? traceLines(context, form, limit) : recordPieces(context, { what, form, limit });
+    return {
+      kind: 'download',
+      name: `${context.project}-${what}.${form === 'otlp' ? 'otlp.ndjson' : form}`,
+      type: TYPES[form],
+      pieces,
+    };
+  },
+);
 
 /** A file cannot say what it lacks. */
 const unreadable = (message: string): ConsoleError =>
@@ -64,17 +68,21 @@ const tooMuch = (): ConsoleError =>
     hint: 'Ask for a shorter range, use `sluice export`, or with archived=false for what PostgreSQL has.',
   });
 
-export const exportTrace = readRoute(`${PROJECT}/traces/{trace}/otlp`, async (context): Promise<DownloadReply> => {
-  if (context.leftOut !== null) throw unreadable(context.leftOut.why);
-  const trace = await findTrace(context);
-  const rows = spansOfTrace(context, trace, MAX_ROWS);
-  if (wordOf(context, 'as', ['json', 'protobuf']) === 'json') {
-    const pieces = oneRequest(context, rows);
-    return { kind: 'download', name: `trace-${trace.hex}.json`, type: 'application/json', pieces };
-  }
-  const pieces = protobufOf(context, rows);
-  return { kind: 'download', name: `trace-${trace.hex}.pb`, type: 'application/x-protobuf', pieces };
-});
+export const exportTrace = readRoute(
+  `${PROJECT}/traces/{trace}/otlp`,
+  ['as'],
+  async (context): Promise<DownloadReply> => {
+    if (context.leftOut !== null) throw unreadable(context.leftOut.why);
+    const trace = await findTrace(context);
+    const rows = spansOfTrace(context, trace, MAX_ROWS);
+    if (wordOf(context, 'as', ['json', 'protobuf']) === 'json') {
+      const pieces = oneRequest(context, rows);
+      return { kind: 'download', name: `trace-${trace.hex}.json`, type: 'application/json', pieces };
+    }
+    const pieces = protobufOf(context, rows);
+    return { kind: 'download', name: `trace-${trace.hex}.pb`, type: 'application/x-protobuf', pieces };
+  },
+);
 
 type Batches = AsyncIterable<readonly StoredText[]>;
 

@@ -34,24 +34,28 @@ const COLUMNS: Readonly<Record<string, string>> = {
 };
 const DEFAULT_FIELDS = 'service,model,provider,tool,agent,user,category,error,env';
 
-export const listFacets = readRoute(`${PROJECT}/facets`, async (context) => {
-  const { caller, project, query } = context;
-  const fields = fieldsOf(context);
-  const { from, until } = rangeOf(context);
-  const reading = { of: 'traces', from, until, isDetailed: hasFilter(context) } as const;
-  const { reply, completeness } = await reachOf(context, reading);
-  if (reply !== null) return reply;
-  const { recent } = sharedStateOf(context.people);
-  const range = [from, until].map((ns) => String(ns / KEY_NS));
-  const question = [project, ...range, query.get('q') ?? '', query.get('env') ?? '', String(caller.seesContent)];
-  const key = JSON.stringify(['facets', ...fields, ...question]);
-  const kept = recent.find(key, context.now());
-  if (kept !== null) return jsonText(withCompleteness(kept, completeness));
-  const { text, complete } = await countValues(context, fields);
-  // Few spans are counted again: the first spans of a project would otherwise have no facets for seconds.
-  if (!complete) recent.keep(key, text, context.now());
-  return jsonText(withCompleteness(text, completeness));
-});
+export const listFacets = readRoute(
+  `${PROJECT}/facets`,
+  ['fields', 'q', 'env', 'from', 'to', 'archived'],
+  async (context) => {
+    const { caller, project, query } = context;
+    const fields = fieldsOf(context);
+    const { from, until } = rangeOf(context);
+    const reading = { of: 'traces', from, until, isDetailed: hasFilter(context) } as const;
+    const { reply, completeness } = await reachOf(context, reading);
+    if (reply !== null) return reply;
+    const { recent } = sharedStateOf(context.people);
+    const range = [from, until].map((ns) => String(ns / KEY_NS));
+    const question = [project, ...range, query.get('q') ?? '', query.get('env') ?? '', String(caller.seesContent)];
+    const key = JSON.stringify(['facets', ...fields, ...question]);
+    const kept = recent.find(key, context.now());
+    if (kept !== null) return jsonText(withCompleteness(kept, completeness));
+    const { text, complete } = await countValues(context, fields);
+    // Few spans are counted again: the first spans of a project would otherwise have no facets for seconds.
+    if (!complete) recent.keep(key, text, context.now());
+    return jsonText(withCompleteness(text, completeness));
+  },
+);
 
 function fieldsOf({ query }: RequestContext): readonly string[] {
   const names = [...new Set((query.get('fields') || DEFAULT_FIELDS).split(','))];

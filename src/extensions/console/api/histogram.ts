@@ -35,24 +35,27 @@ const VALUES: Readonly<Record<Measure, (within: string) => string>> = {
   duration: (within) => `(percentile_disc(0.95) WITHIN GROUP (ORDER BY ${duration(within)}))::text`,
 };
 
-export const showHistogram = readRoute(`${PROJECT}/traces/histogram`, async (context) => {
-  const { project, query, reader } = context;
-  const parameters = new Parameters();
-  const { trace, row, sums, isHeavy } = conditionsOf(context, 'span', parameters);
-  const buckets = integerOf(query.get('buckets'), { name: 'buckets', byDefault: 60, lowest: 1, highest: 500 });
-  const measure = wordOf(context, 'by', ['count', 'error', 'cost', 'duration']);
-  const asked = rangeOf(context);
-  const { reply, completeness } = await reachOf(context, { of: 'traces', ...asked, isDetailed: hasFilter(context) });
-  if (reply !== null) return reply;
-  const range = await closedRange(context, asked);
-  const width = (range.until - range.from + BigInt(buckets) - 1n) / BigInt(buckets);
-  const isSampled = measure !== 'count' || row.length > 0 || sums.length > 0;
-  const traces = allOf([...trace, ...environmentCondition(context, 't.environment', parameters)]);
-  const place = (value: unknown): string => parameters.add(value);
-  const within = `>= ${place(String(range.from))}::int8`;
-  const some = row.length === 0 ? [] : [hasSpan(allOf(row), within)];
-  const sample = isHeavy ? HEAVY_SAMPLE : SAMPLE;
-  const text = `
+export const showHistogram = readRoute(
+  `${PROJECT}/traces/histogram`,
+  ['q', 'env', 'from', 'to', 'buckets', 'by', 'archived'],
+  async (context) => {
+    const { project, query, reader } = context;
+    const parameters = new Parameters();
+    const { trace, row, sums, isHeavy } = conditionsOf(context, 'span', parameters);
+    const buckets = integerOf(query.get('buckets'), { name: 'buckets', byDefault: 60, lowest: 1, highest: 500 });
+    const measure = wordOf(context, 'by', ['count', 'error', 'cost', 'duration']);
+    const asked = rangeOf(context);
+    const { reply, completeness } = await reachOf(context, { of: 'traces', ...asked, isDetailed: hasFilter(context) });
+    if (reply !== null) return reply;
+    const range = await closedRange(context, asked);
+    const width = (range.until - range.from + BigInt(buckets) - 1n) / BigInt(buckets);
+    const isSampled = measure !== 'count' || row.length > 0 || sums.length > 0;
+    const traces = allOf([...trace, ...environmentCondition(context, 't.environment', parameters)]);
+    const place = (value: unknown): string => parameters.add(value);
+    const within = `>= ${place(String(range.from))}::int8`;
+    const some = row.length === 0 ? [] : [hasSpan(allOf(row), within)];
+    const sample = isHeavy ? HEAVY_SAMPLE : SAMPLE;
+    const text = `
   WITH sample AS MATERIALIZED (
     SELECT t.project, t.trace_id, t.environment, t.first_ns, t.last_ns FROM sluice.traces t
     WHERE t.project = ${place(project)}::text AND t.first_ns ${within}
@@ -66,25 +69,26 @@ export const showHistogram = readRoute(`${PROJECT}/traces/histogram`, async (con
   )
   SELECT (SELECT count(*) FROM sample)::int4 AS examined, (SELECT min(first_ns) FROM sample) AS reached,
     coalesce((SELECT json_agg(json_build_array(bucket, traces, value) ORDER BY bucket) FROM counted), '[]') AS buckets`;
-  const [found] = await reader.query(text, parameters.values);
-  const examined = Number(found?.['examined']);
-  const reached = found?.['reached'] ?? null;
-  const counts = found?.['buckets'] as readonly (readonly [number, number, unknown])[];
-  const histogram: Histogram = {
-    from: String(range.from),
-    to: String(range.until),
-    bucket_ns: String(width),
-    sampled: isSampled && examined === sample,
-    examined,
-    reached: reached === null ? null : String(reached),
-    buckets: counts.map(([bucket, traces, value]) => ({
-      start_time_unix_nano: String(range.from + BigInt(bucket) * width),
-      trace_count: traces,
-      ...figureOf(measure, value),
-    })),
-  };
-  return json({ ...histogram, ...completeness });
-});
+    const [found] = await reader.query(text, parameters.values);
+    const examined = Number(found?.['examined']);
+    const reached = found?.['reached'] ?? null;
+    const counts = found?.['buckets'] as readonly (readonly [number, number, unknown])[];
+    const histogram: Histogram = {
+      from: String(range.from),
+      to: String(range.until),
+      bucket_ns: String(width),
+      sampled: isSampled && examined === sample,
+      examined,
+      reached: reached === null ? null : String(reached),
+      buckets: counts.map(([bucket, traces, value]) => ({
+        start_time_unix_nano: String(range.from + BigInt(bucket) * width),
+        trace_count: traces,
+        ...figureOf(measure, value),
+      })),
+    };
+    return json({ ...histogram, ...completeness });
+  },
+);
 
 function figureOf(measure: Measure, value: unknown): Partial<HistogramBucket> {
   switch (measure) {

@@ -15,7 +15,7 @@ const MAX_ITEMS = 50;
 const BEAT_MS = 15_000;
 const WATERMARK = /^\d{1,15}$/u;
 
-export const showLive = readRoute(`${PROJECT}/live`, (context) => {
+export const showLive = readRoute(`${PROJECT}/live`, ['q', 'env', 'trace', 'since'], (context) => {
   const watched = context.query.get('trace') ?? '';
   const trace = watched === '' ? null : idOf(watched, 16);
   // A faulty filter is refused before the stream begins.

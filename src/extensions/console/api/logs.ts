@@ -31,7 +31,7 @@ const logJson = (seesContent: boolean): string => `json_build_object('time_unix_
         : ''
     })`;
 
-export const listTraceLogs = readRoute(`${PROJECT}/traces/{trace}/logs`, async (context) => {
+export const listTraceLogs = readRoute(`${PROJECT}/traces/{trace}/logs`, ['after', 'limit'], async (context) => {
   const { caller, query, reader } = context;
   const trace = await findTrace(context);
   const limit = limitOf(context, DEFAULT_LIMIT, HIGHEST_LIMIT);
@@ -48,41 +48,45 @@ export const listTraceLogs = readRoute(`${PROJECT}/traces/{trace}/logs`, async (
   return jsonText(`{"items":[${items.join(',')}],"next":${JSON.stringify(next)}}`);
 });
 
-export const listLogs = readRoute(`${PROJECT}/logs`, async (context) => {
-  const { caller, project, query, reader } = context;
-  const parameters = new Parameters();
-  const { row, isHeavy } = conditionsOf(context, 'log', parameters);
-  const conditions = allOf([...row, ...environmentCondition(context, 'l.environment', parameters)]);
-  const question = ['logs', project, query.get('q') ?? '', query.get('env') ?? ''];
-  const { from, until } = rangeOf(context);
-  const limit = limitOf(context, DEFAULT_LIMIT, HIGHEST_LIMIT);
-  // A position is a time and how many records of that time were passed.
-  const [ns = String(until - 1n), passed = '0'] =
-    readCursor(query.get('cursor'), question, [isStoredTime, isCount]) ?? [];
-  const size = isHeavy ? HEAVY_SLICE : conditions === 'true' ? limit : SLICE;
-  const text = logSlice(logJson(caller.seesContent), conditions, (at) => `$${parameters.values.length + at}`);
-  const start = context.now();
-  let position: LogPosition | null = { ns, passed: Number(passed) };
-  const items: string[] = [];
-  let examined = 0;
-  let reached: string | null = null;
-  while (position !== null && items.length < limit && context.now() - start < ENOUGH_MS) {
-    const own = [project, String(from), position.ns, position.passed, size, limit - items.length];
-    const [slice] = await reader.query(text, [...parameters.values, ...own]);
-    items.push(...linesOf(slice?.['items']));
-    examined += Number(slice?.['examined']);
-    reached = slice?.['last_ns'] === null ? reached : String(slice?.['last_ns']);
-    position = nextPosition(position, slice ?? {}, size);
-  }
-  const next = position === null ? null : writeCursor(question, [position.ns, String(position.passed)]);
-  const { reply, completeness } = await reachOf(context, {
-    ...{ of: 'traces', from, until, isDetailed: true },
-    isEnough: (completeFrom) => position !== null && BigInt(position.ns) >= completeFrom,
-  });
-  if (reply !== null) return reply;
-  const end = { next, examined, reached, more: next !== null, ...completeness };
-  return jsonText(`{"items":[${items.join(',')}],${JSON.stringify(end).slice(1)}`);
-});
+export const listLogs = readRoute(
+  `${PROJECT}/logs`,
+  ['q', 'env', 'from', 'to', 'cursor', 'limit', 'archived'],
+  async (context) => {
+    const { caller, project, query, reader } = context;
+    const parameters = new Parameters();
+    const { row, isHeavy } = conditionsOf(context, 'log', parameters);
+    const conditions = allOf([...row, ...environmentCondition(context, 'l.environment', parameters)]);
+    const question = ['logs', project, query.get('q') ?? '', query.get('env') ?? ''];
+    const { from, until } = rangeOf(context);
+    const limit = limitOf(context, DEFAULT_LIMIT, HIGHEST_LIMIT);
+    // A position is a time and how many records of that time were passed.
+    const [ns = String(until - 1n), passed = '0'] =
+      readCursor(query.get('cursor'), question, [isStoredTime, isCount]) ?? [];
+    const size = isHeavy ? HEAVY_SLICE : conditions === 'true' ? limit : SLICE;
+    const text = logSlice(logJson(caller.seesContent), conditions, (at) => `$${parameters.values.length + at}`);
+    const start = context.now();
+    let position: LogPosition | null = { ns, passed: Number(passed) };
+    const items: string[] = [];
+    let examined = 0;
+    let reached: string | null = null;
+    while (position !== null && items.length < limit && context.now() - start < ENOUGH_MS) {
+      const own = [project, String(from), position.ns, position.passed, size, limit - items.length];
+      const [slice] = await reader.query(text, [...parameters.values, ...own]);
+      items.push(...linesOf(slice?.['items']));
+      examined += Number(slice?.['examined']);
+      reached = slice?.['last_ns'] === null ? reached : String(slice?.['last_ns']);
+      position = nextPosition(position, slice ?? {}, size);
+    }
+    const next = position === null ? null : writeCursor(question, [position.ns, String(position.passed)]);
+    const { reply, completeness } = await reachOf(context, {
+      ...{ of: 'traces', from, until, isDetailed: true },
+      isEnough: (completeFrom) => position !== null && BigInt(position.ns) >= completeFrom,
+    });
+    if (reply !== null) return reply;
+    const end = { next, examined, reached, more: next !== null, ...completeness };
+    return jsonText(`{"items":[${items.join(',')}],${JSON.stringify(end).slice(1)}`);
+  },
+);
 
 interface LogPosition {
   readonly ns: string;

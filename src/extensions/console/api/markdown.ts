@@ -30,7 +30,7 @@ interface StepLine {
   readonly status_message: string | null;
 }
 
-export const showMarkdown = readRoute(`${PROJECT}/traces/{trace}/markdown`, async (context) => {
+export const showMarkdown = readRoute(`${PROJECT}/traces/{trace}/markdown`, [], async (context) => {
   const { caller, project, reader } = context;
   const trace = await findTrace(context);
   const [row] = await readTraceRows(reader, project, trace.firstNs === null ? [] : [trace.id]);

@@ -36,26 +36,37 @@ interface About {
   readonly json: string;
 }
 
-export const showMetric = readRoute(`${PROJECT}/metrics/series`, async (context) => {
-  const { query, reader } = context;
-  const name = query.get('name') ?? '';
-  const range = boundedRangeOf(context, { days: MAX_DAYS, defaultMs: DAY_MS });
-  const interval = intervalOf(context, range, INTERVALS);
-  const by = groupOf(context);
-  const head = { name, from: String(range.from), to: String(range.until), interval, by: query.get('by') ?? '' };
-  const { reply, completeness } = await reachOf(context, { of: 'metrics', ...range, isDetailed: false });
-  if (reply !== null) return reply;
-  const about = await aboutMetric(context, name);
-  if (about === null) {
-    const nothing = { points_examined: 0, reached: null, cut: false, resets: 0, series_count: 0, attribute_names: [] };
-    return jsonText(JSON.stringify({ ...head, ...UNKNOWN, ...nothing, series: [], ...completeness }));
-  }
-  const parameters = new Parameters();
-  const text = seriesText(context, { about, name, range, interval, by }, parameters);
-  const [row] = await reader.query(text, parameters.values);
-  const [start, middle] = [JSON.stringify(head).slice(0, -1), about.json.slice(1, -1)];
-  return jsonText(withCompleteness(`${start},${middle},${String(row?.['answer']).slice(1)}`, completeness));
-});
+export const showMetric = readRoute(
+  `${PROJECT}/metrics/series`,
+  ['name', 'by', 'interval', 'env', 'from', 'to', 'archived'],
+  async (context) => {
+    const { query, reader } = context;
+    const name = query.get('name') ?? '';
+    const range = boundedRangeOf(context, { days: MAX_DAYS, defaultMs: DAY_MS });
+    const interval = intervalOf(context, range, INTERVALS);
+    const by = groupOf(context);
+    const head = { name, from: String(range.from), to: String(range.until), interval, by: query.get('by') ?? '' };
+    const { reply, completeness } = await reachOf(context, { of: 'metrics', ...range, isDetailed: false });
+    if (reply !== null) return reply;
+    const about = await aboutMetric(context, name);
+    if (about === null) {
+      const nothing = {
+        points_examined: 0,
+        reached: null,
+        cut: false,
+        resets: 0,
+        series_count: 0,
+        attribute_names: [],
+      };
+      return jsonText(JSON.stringify({ ...head, ...UNKNOWN, ...nothing, series: [], ...completeness }));
+    }
+    const parameters = new Parameters();
+    const text = seriesText(context, { about, name, range, interval, by }, parameters);
+    const [row] = await reader.query(text, parameters.values);
+    const [start, middle] = [JSON.stringify(head).slice(0, -1), about.json.slice(1, -1)];
+    return jsonText(withCompleteness(`${start},${middle},${String(row?.['answer']).slice(1)}`, completeness));
+  },
+);
 
 const UNKNOWN = {
   type: null,

@@ -8,7 +8,7 @@ import { nameText } from './texts.ts';
 const MAX_NAMES = 1000;
 
 /** The index begins with the first 128 characters of the name: each step goes to the next such beginning. */
-export const listMetrics = readRoute(`${PROJECT}/metrics`, async (context) => {
+export const listMetrics = readRoute(`${PROJECT}/metrics`, ['archived'], async (context) => {
   const { project, reader } = context;
   const reading = { of: 'metrics', from: 0n, until: END_NS, isDetailed: false } as const;
   const { reply, completeness } = await reachOf(context, reading);

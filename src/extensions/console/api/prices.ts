@@ -28,7 +28,7 @@ const SOURCES: Readonly<Record<string, PriceSource>> = {
   'genai-prices': 'bundled',
 };
 
-export const listPrices = readRoute(`${PROJECT}/prices`, async ({ project, reader, daemon }) => {
+export const listPrices = readRoute(`${PROJECT}/prices`, [], async ({ project, reader, daemon }) => {
   const rows = await reader.query(MODELS, [project]);
   const stored = await reader.query(OWN, [project]);
   const own = new Set(stored.map((row) => String(row['id'])));

@@ -136,14 +136,14 @@ async function deleteTrace({ project, parameter, administration }: RequestContex
 }
 
 export const PROJECT_ROUTES: readonly Route[] = [
-  readRoute(`${API}/projects`, listProjects),
+  readRoute(`${API}/projects`, [], listProjects),
   changeRoute('POST', `${API}/projects`, 'admin', createProject),
   changeRoute('PATCH', PROJECT, 'admin', changeProject),
   personRoute(`${PROJECT}/keys`, 'editor', listKeys),
   changeRoute('POST', `${PROJECT}/keys`, 'editor', createKey),
   changeRoute('DELETE', `${PROJECT}/keys/{key}`, 'editor', revokeKey),
-  readRoute(`${PROJECT}/environments`, listEnvironments),
-  readRoute(`${PROJECT}/retention`, showRetention),
+  readRoute(`${PROJECT}/environments`, [], listEnvironments),
+  readRoute(`${PROJECT}/retention`, [], showRetention),
   listPrices,
   changeRoute('PUT', `${PROJECT}/environments/{environment}`, 'editor', setEnvironment),
   changeRoute('DELETE', `${PROJECT}/traces/{trace}`, 'editor', deleteTrace),

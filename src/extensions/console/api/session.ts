@@ -40,5 +40,5 @@ async function me({ caller, administration, daemon }: RequestContext) {
 export const SESSION_ROUTES: readonly Route[] = [
   changeRoute('POST', `${API}/session`, 'anyone', logIn),
   changeRoute('DELETE', `${API}/session`, 'viewer', logOut),
-  readRoute(`${API}/me`, me),
+  readRoute(`${API}/me`, [], me),
 ];

@@ -62,7 +62,7 @@ function placeOf(context: RequestContext, trace: StoredTrace): readonly unknown[
   return [...valuesOf(trace), spanIdOf(context), start];
 }
 
-export const showSpan = readRoute(`${PROJECT}/traces/{trace}/spans/{span}`, async (context) => {
+export const showSpan = readRoute(`${PROJECT}/traces/{trace}/spans/{span}`, ['start'], async (context) => {
   const { caller, reader } = context;
   const trace = await findTrace(context);
   const [row] = await reader.query(detail(reader.views, caller.seesContent), placeOf(context, trace));
@@ -83,31 +83,35 @@ const TEXT_FIELDS: ReadonlyMap<string, { readonly sql: string; readonly isConten
   ['resource', { sql: `${RESOURCE}::text`, isContent: false }],
 ]);
 
-export const showContent = readRoute(`${PROJECT}/traces/{trace}/spans/{span}/content/{field}`, async (context) => {
-  const { caller, query, reader } = context;
-  const name = context.parameter('field');
-  const field = TEXT_FIELDS.get(name);
-  if (field === undefined) throw new ConsoleError('not_found');
-  if (field.isContent && !caller.seesContent)
-    throw new ConsoleError('forbidden', { hint: 'Ask an admin for the right to content.' });
-  const offset = integerOf(query.get('offset'), { name: 'offset', byDefault: 0, lowest: 0, highest: LONGEST_TEXT });
-  const trace = await findTrace(context);
-  const [row] = await reader.query(
-    `SELECT length(p.field) AS length, substr(p.field, $7::int4 + 1, ${PIECE_CHARACTERS}) AS text FROM (
+export const showContent = readRoute(
+  `${PROJECT}/traces/{trace}/spans/{span}/content/{field}`,
+  ['start', 'offset'],
+  async (context) => {
+    const { caller, query, reader } = context;
+    const name = context.parameter('field');
+    const field = TEXT_FIELDS.get(name);
+    if (field === undefined) throw new ConsoleError('not_found');
+    if (field.isContent && !caller.seesContent)
+      throw new ConsoleError('forbidden', { hint: 'Ask an admin for the right to content.' });
+    const offset = integerOf(query.get('offset'), { name: 'offset', byDefault: 0, lowest: 0, highest: LONGEST_TEXT });
+    const trace = await findTrace(context);
+    const [row] = await reader.query(
+      `SELECT length(p.field) AS length, substr(p.field, $7::int4 + 1, ${PIECE_CHARACTERS}) AS text FROM (
        SELECT ${field.sql} AS field FROM sluice.spans s
        WHERE ${IN_TRACE} AND s.span_id = $5::bytea AND s.start_time_unix_nano >= $6::int8
        ORDER BY s.start_time_unix_nano LIMIT 1) p`,
-    [...placeOf(context, trace), offset],
-  );
-  if (row === undefined || row['length'] === null) throw new ConsoleError('not_found');
-  const length = Number(row['length']);
-  const end = offset + PIECE_CHARACTERS;
-  const piece: ContentPiece = {
-    field: name as TextField,
-    offset,
-    length,
-    text: String(row['text']),
-    next: end < length ? end : null,
-  };
-  return json(piece);
-});
+      [...placeOf(context, trace), offset],
+    );
+    if (row === undefined || row['length'] === null) throw new ConsoleError('not_found');
+    const length = Number(row['length']);
+    const end = offset + PIECE_CHARACTERS;
+    const piece: ContentPiece = {
+      field: name as TextField,
+      offset,
+      length,
+      text: String(row['text']),
+      next: end < length ? end : null,
+    };
+    return json(piece);
+  },
+);

@@ -25,14 +25,18 @@ const ONLY: Readonly<Record<string, string>> = {
   error: IS_FAILED,
 };
 
-export const listSpans = readRoute(`${PROJECT}/traces/{trace}/spans`, async (context) => {
-  const trace = await findTrace(context);
-  const limit = limitOf(context, DEFAULT_LIMIT, HIGHEST_LIMIT);
-  const counted = await context.reader.prepared(COUNTED_IDS(context.reader.views), [trace.project, trace.id]);
-  const { text, values } = statementOf(context, trace, { limit, counted: counted[0]?.['ids'] });
-  const [count] = await context.reader.query(SPAN_COUNT, valuesOf(trace));
-  return lines(writeSpans(context.reader.stream(text, values), { limit, of: Number(count?.['spans']) }));
-});
+export const listSpans = readRoute(
+  `${PROJECT}/traces/{trace}/spans`,
+  ['after', 'limit', 'under', 'depth', 'only'],
+  async (context) => {
+    const trace = await findTrace(context);
+    const limit = limitOf(context, DEFAULT_LIMIT, HIGHEST_LIMIT);
+    const counted = await context.reader.prepared(COUNTED_IDS(context.reader.views), [trace.project, trace.id]);
+    const { text, values } = statementOf(context, trace, { limit, counted: counted[0]?.['ids'] });
+    const [count] = await context.reader.query(SPAN_COUNT, valuesOf(trace));
+    return lines(writeSpans(context.reader.stream(text, values), { limit, of: Number(count?.['spans']) }));
+  },
+);
 
 /** How many spans the trace of the parameters has. */
 export const SPAN_COUNT = `SELECT count(*)::int4 AS spans FROM sluice.spans s WHERE ${IN_TRACE}`;

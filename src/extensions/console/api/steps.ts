@@ -28,7 +28,7 @@ export const stepJson = (
     'input_tokens', s.input_tokens, 'cache_read_tokens', s.cache_read_tokens, 'output_tokens', s.output_tokens,
     'total_cost', s.total_cost::text, 'counts', ${COUNTS}${seesContent ? `, 'content', ${contentJson('s', most)}` : ''})`;
 
-export const listSteps = readRoute(`${PROJECT}/traces/{trace}/steps`, async (context) => {
+export const listSteps = readRoute(`${PROJECT}/traces/{trace}/steps`, ['after', 'limit'], async (context) => {
   const { caller, query, reader } = context;
   const trace = await findTrace(context);
   const limit = limitOf(context, DEFAULT_LIMIT, HIGHEST_LIMIT);

@@ -12,7 +12,7 @@ const HEAVY_SAMPLE = 2000;
 const SHOWN = 100;
 const LONGEST_NAME = 256;
 
-export const listTools = readRoute(`${PROJECT}/tools`, async (context) => {
+export const listTools = readRoute(`${PROJECT}/tools`, ['q', 'env', 'from', 'to', 'archived'], async (context) => {
   const { project, reader } = context;
   const { from, until } = boundedRangeOf(context, { days: DAYS, defaultMs: DAY_MS });
   const reading = { of: 'traces', from, until, isDetailed: hasFilter(context) } as const;

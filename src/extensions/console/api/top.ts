@@ -27,23 +27,27 @@ const MEASURES: Readonly<Record<TopMeasure, (views: string) => string>> = {
   errors: () => ofSpans('count(*)', IS_FAILED),
 };
 
-export const listTop = readRoute(`${PROJECT}/traces/top`, async (context) => {
-  const { project, reader } = context;
-  const by = wordOf(context, 'by', ['cost', 'duration', 'tokens', 'errors']);
-  const { from, until } = boundedRangeOf(context, { days: DAYS[by], defaultMs: DAY_MS });
-  const limit = limitOf(context, HIGHEST_LIMIT, HIGHEST_LIMIT);
-  const reading = { of: 'traces', from, until, isDetailed: hasFilter(context) } as const;
-  const { reply, completeness } = await reachOf(context, reading);
-  if (reply !== null) return reply;
-  const [row] = await reader.query(
-    `WITH top AS MATERIALIZED (
+export const listTop = readRoute(
+  `${PROJECT}/traces/top`,
+  ['env', 'from', 'to', 'by', 'limit', 'archived'],
+  async (context) => {
+    const { project, reader } = context;
+    const by = wordOf(context, 'by', ['cost', 'duration', 'tokens', 'errors']);
+    const { from, until } = boundedRangeOf(context, { days: DAYS[by], defaultMs: DAY_MS });
+    const limit = limitOf(context, HIGHEST_LIMIT, HIGHEST_LIMIT);
+    const reading = { of: 'traces', from, until, isDetailed: hasFilter(context) } as const;
+    const { reply, completeness } = await reachOf(context, reading);
+    if (reply !== null) return reply;
+    const [row] = await reader.query(
+      `WITH top AS MATERIALIZED (
        SELECT t.project, t.trace_id, t.environment, t.first_ns, t.last_ns, m.measure FROM (${MEASURES[by](reader.views)}) m
        JOIN sluice.traces t ON t.trace_id = m.trace_id AND t.project = $1::text
        WHERE $5::text[] IS NULL OR t.environment = ANY ($5::text[])
        ORDER BY m.measure DESC, t.first_ns DESC, t.trace_id LIMIT $4::int4)
      SELECT ARRAY(SELECT trace_id FROM top t ORDER BY t.measure DESC, t.first_ns DESC, t.trace_id) AS ids`,
-    [project, String(from), String(until), limit, environmentsOf(context)],
-  );
-  const items = await readTraceRows(reader, project, row?.['ids'] as readonly Buffer[]);
-  return jsonText(withCompleteness(`{"by":"${by}","items":[${items.join(',')}]}`, completeness));
-});
+      [project, String(from), String(until), limit, environmentsOf(context)],
+    );
+    const items = await readTraceRows(reader, project, row?.['ids'] as readonly Buffer[]);
+    return jsonText(withCompleteness(`{"by":"${by}","items":[${items.join(',')}]}`, completeness));
+  },
+);

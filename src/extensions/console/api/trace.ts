@@ -39,7 +39,7 @@ const header = (views: string): string => `
   FROM sluice.traces t ${traceJoins('BETWEEN $3::int8 AND $4::int8')}
   WHERE t.project = $1::text AND t.trace_id = $2::bytea`;
 
-export const showTrace = readRoute(`${PROJECT}/traces/{trace}`, async (context) => {
+export const showTrace = readRoute(`${PROJECT}/traces/{trace}`, [], async (context) => {
   const { reader, leftOut } = context;
   const trace = await findTrace(context);
   const logsOf = [trace.project, trace.id, trace.logsSince];
@@ -50,7 +50,7 @@ export const showTrace = readRoute(`${PROJECT}/traces/{trace}`, async (context) 
   return jsonText(withCompleteness(String(row['header']), leftOut === null ? {} : { unread: leftOut.why }));
 });
 
-export const placeTrace = readRoute(`${API}/traces/{trace}`, async (context) => {
+export const placeTrace = readRoute(`${API}/traces/{trace}`, [], async (context) => {
   const id = traceIdOf(context);
   const [row] = await context.reader.query('SELECT project FROM sluice.traces WHERE trace_id = $1::bytea', [id]);
   const project = row === undefined ? null : String(row['project']);

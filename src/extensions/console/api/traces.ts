@@ -9,29 +9,33 @@ import { type FoundTraces, searchTraces } from './search-traces.ts';
 const DEFAULT_LIMIT = 50;
 const HIGHEST_LIMIT = 200;
 
-export const listTraces = readRoute(`${PROJECT}/traces`, async (context): Promise<Reply> => {
-  const { query, project, reader } = context;
-  const parameters = new Parameters();
-  const conditions = conditionsOf(context, 'span', parameters);
-  const trace = [...conditions.trace, ...environmentCondition(context, 't.environment', parameters)];
-  const question = questionOf(context);
-  const [ns, id] = readCursor(query.get('cursor'), question, [isStoredTime, isTraceId]) ?? [];
-  const asked = rangeOf(context);
-  const found = await searchTraces(reader, {
-    project,
-    range: wholeFrom(context, asked),
-    conditions: { ...conditions, trace },
-    parameters,
-    after: ns === undefined || id === undefined ? null : { ns, id },
-    limit: limitOf(context, DEFAULT_LIMIT, HIGHEST_LIMIT),
-    now: () => context.now(),
-  });
-  const { reply, completeness } = await reachOf(context, {
-    ...{ of: 'traces', ...asked, isDetailed: hasFilter(context) },
-    isEnough: (completeFrom) => found.next !== null && BigInt(found.next.ns) >= completeFrom,
-  });
-  return reply ?? jsonText(pageText(found, completeness, ({ ns, id }) => writeCursor(question, [ns, id])));
-});
+export const listTraces = readRoute(
+  `${PROJECT}/traces`,
+  ['q', 'env', 'from', 'to', 'cursor', 'limit', 'archived'],
+  async (context): Promise<Reply> => {
+    const { query, project, reader } = context;
+    const parameters = new Parameters();
+    const conditions = conditionsOf(context, 'span', parameters);
+    const trace = [...conditions.trace, ...environmentCondition(context, 't.environment', parameters)];
+    const question = questionOf(context);
+    const [ns, id] = readCursor(query.get('cursor'), question, [isStoredTime, isTraceId]) ?? [];
+    const asked = rangeOf(context);
+    const found = await searchTraces(reader, {
+      project,
+      range: wholeFrom(context, asked),
+      conditions: { ...conditions, trace },
+      parameters,
+      after: ns === undefined || id === undefined ? null : { ns, id },
+      limit: limitOf(context, DEFAULT_LIMIT, HIGHEST_LIMIT),
+      now: () => context.now(),
+    });
+    const { reply, completeness } = await reachOf(context, {
+      ...{ of: 'traces', ...asked, isDetailed: hasFilter(context) },
+      isEnough: (completeFrom) => found.next !== null && BigInt(found.next.ns) >= completeFrom,
+    });
+    return reply ?? jsonText(pageText(found, completeness, ({ ns, id }) => writeCursor(question, [ns, id])));
+  },
+);
 
 /** What a cursor of the list belongs to. */
 const questionOf = ({ project, query }: RequestContext): readonly string[] => [

@@ -27,31 +27,35 @@ const KEYS: Readonly<Record<UsageGroup, readonly string[]>> = {
   environment: ['environment'],
 };
 
-export const showUsage = readRoute(`${PROJECT}/usage`, async (context) => {
-  const group = wordOf(context, 'group', [
-    'model',
-    'none',
-    'provider',
-    'user',
-    'service',
-    'agent',
-    'conversation',
-    'environment',
-  ]);
-  const range = boundedRangeOf(context, { days: MAX_DAYS, defaultMs: DAY_MS });
-  const interval = intervalOf(context, range, INTERVALS);
-  const before = { from: range.from - (range.until - range.from), until: range.from };
-  const now = figuresStatements(context, { keys: KEYS[group], range, interval: String(nanosecondsOf(interval)) });
-  const earlier = figuresStatements(context, { keys: KEYS[group], range: before, interval: null });
-  const reading = { of: 'usage', from: before.from, until: range.until, isDetailed: now.hasOwners } as const;
-  const { reply, completeness } = await reachOf(context, reading);
-  if (reply !== null) return reply;
-  const [found, past] = await askBoth(
-    () => askOne(context, now),
-    () => askOne(context, earlier),
-  );
-  return jsonText(answerText({ group, range, interval, completeness }, found, past));
-});
+export const showUsage = readRoute(
+  `${PROJECT}/usage`,
+  ['q', 'env', 'from', 'to', 'group', 'interval', 'archived'],
+  async (context) => {
+    const group = wordOf(context, 'group', [
+      'model',
+      'none',
+      'provider',
+      'user',
+      'service',
+      'agent',
+      'conversation',
+      'environment',
+    ]);
+    const range = boundedRangeOf(context, { days: MAX_DAYS, defaultMs: DAY_MS });
+    const interval = intervalOf(context, range, INTERVALS);
+    const before = { from: range.from - (range.until - range.from), until: range.from };
+    const now = figuresStatements(context, { keys: KEYS[group], range, interval: String(nanosecondsOf(interval)) });
+    const earlier = figuresStatements(context, { keys: KEYS[group], range: before, interval: null });
+    const reading = { of: 'usage', from: before.from, until: range.until, isDetailed: now.hasOwners } as const;
+    const { reply, completeness } = await reachOf(context, reading);
+    if (reply !== null) return reply;
+    const [found, past] = await askBoth(
+      () => askOne(context, now),
+      () => askOne(context, earlier),
+    );
+    return jsonText(answerText({ group, range, interval, completeness }, found, past));
+  },
+);
 
 /** At the same time if there is a connection for each, else one after the other. */
 async function askBoth(one: () => Promise<Found>, other: () => Promise<Found>): Promise<readonly [Found, Found]> {

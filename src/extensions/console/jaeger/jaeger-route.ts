@@ -2,7 +2,7 @@
 import { ConsoleError } from '../errors.ts';
 import { asConsoleError } from '../server/failures.ts';
 import { replyInOwnProject } from '../server/own-project.ts';
-import { type Reply, type RequestContext, type Route, readRoute } from '../server/route.ts';
+import { type Reply, type RequestContext, type Route, foreignRoute } from '../server/route.ts';
 
 export type JaegerHandle = (context: RequestContext) => Promise<Reply> | Reply;
 
@@ -20,7 +20,7 @@ export const v3Route = (path: string, handle: JaegerHandle): Route =>
   }));
 
 function jaegerRoute(path: string, handle: JaegerHandle, write: (error: ConsoleError) => object): Route {
-  return readRoute(path, async (context) => {
+  return foreignRoute(path, async (context) => {
     try {
       return await replyInOwnProject(context, handle);
     } catch (error) {

@@ -6,6 +6,8 @@ import type { Actor, People, Person, Role } from '../../../component/capabilitie
 import type { ReaderRow } from '../../../component/capabilities/postgres-reader.ts';
 import type { ServiceStatus } from '../../../component/extension.ts';
 import type { Logger } from '../../../component/logger.ts';
+import { suggest } from '../../../component/nearest.ts';
+import { ConsoleError } from '../errors.ts';
 import type { McpThread } from '../mcp/thread.ts';
 import type { RowThread } from './row-thread.ts';
 
@@ -28,6 +30,8 @@ export interface Route {
   readonly readToken: boolean;
   /** Whether it changes something. A GET never does. */
   readonly changes: boolean;
+  /** The parameters of the URL's query that it knows. Left out: others are ignored. */
+  readonly query?: readonly string[];
   readonly handle: (context: RequestContext) => Promise<Reply> | Reply;
 }
 
@@ -221,11 +225,39 @@ export const text = (text: string, status = 200): TextReply => ({ kind: 'text', 
 export const EMPTY: EmptyReply = { kind: 'empty' };
 
 type Handle = Route['handle'];
+/** A message has at most this many characters of a name. */
+const SHOWN_NAME = 64;
 
 const FOR_READERS = { role: 'viewer', readToken: true, changes: false } as const;
 
-/** A GET that viewers and read tokens may use. */
-export const readRoute = (path: string, handle: Handle): Route => ({ ...FOR_READERS, method: 'GET', path, handle });
+/**
+ * A GET that viewers and read tokens may use. `query`: the parameters that it knows. Another one refuses the request:
+ * with a misspelt one ignored, the answer would be about more than was asked for.
+ */
+export const readRoute = (path: string, query: readonly string[], handle: Handle): Route => ({
+  ...foreignRoute(path, (context) => {
+    checkParameters(context.query, query);
+    return handle(context);
+  }),
+  query,
+});
+
+/** As `readRoute`, in the API of another product, whose clients send more than Sluice knows. */
+export const foreignRoute = (path: string, handle: Handle): Route => ({ ...FOR_READERS, method: 'GET', path, handle });
+
+function checkParameters(query: URLSearchParams, known: readonly string[]): void {
+  const seen = new Set<string>();
+  for (const name of query.keys()) {
+    const shown = JSON.stringify(name.slice(0, SHOWN_NAME));
+    if (!known.includes(name)) {
+      const hint = suggest(name, known, 'parameters') ?? 'This path has no parameters.';
+      throw new ConsoleError('request_invalid', { message: `There is no parameter ${shown} here.`, hint });
+    }
+    if (seen.has(name))
+      throw new ConsoleError('request_invalid', { message: `The parameter ${shown} is given twice.` });
+    seen.add(name);
+  }
+}
 
 /** A GET for people only, from a role upwards. */
 export const personRoute = (path: string, role: Role, handle: Handle): Route => ({

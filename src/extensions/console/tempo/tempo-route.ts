@@ -1,10 +1,10 @@
 /** A route below `/tempo`: the project of the caller, and errors as text, which Grafana shows as it is. */
 import { asConsoleError } from '../server/failures.ts';
 import { replyInOwnProject } from '../server/own-project.ts';
-import { type Reply, type RequestContext, type Route, readRoute, text } from '../server/route.ts';
+import { type Reply, type RequestContext, type Route, foreignRoute, text } from '../server/route.ts';
 
 export const tempoRoute = (path: string, handle: (context: RequestContext) => Promise<Reply> | Reply): Route =>
-  readRoute(`/tempo/api${path}`, async (context) => {
+  foreignRoute(`/tempo/api${path}`, async (context) => {
     try {
       return await replyInOwnProject(context, handle);
     } catch (error) {

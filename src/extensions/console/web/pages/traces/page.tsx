@@ -196,8 +196,8 @@ function useArchived(path: string, query: Query, stored: Search<TraceRow>) {
 }
 
 function TopList({ asked, by }: { asked: Asked; by: string }): JSX.Element {
-  const { project, query } = asked;
-  const top = useAnswer<TopTraces>(projectPath(project, 'traces', 'top'), { ...query, by });
+  const { project, range } = asked;
+  const top = useAnswer<TopTraces>(projectPath(project, 'traces', 'top'), { ...range, by });
   if (asked.q !== null)
     return (
       <Empty>
