@@ -391,6 +391,31 @@ t.test('the traces with the highest figures', async (t) => {
   t.ok((await top('errors', 100)).items.every(({ error_count }) => error_count > 0));
 });
 
+t.test('the traces with the highest figures begin in the range, and all of each counts', async (t) => {
+  const call = { project: 'top', category: 'model_call', usage_scope: 'own', status: 'error' };
+  const cost = (amount: number) => ({ total_cost: String(amount), total_tokens: amount });
+  await store(reading, [
+    // Begins before the range, with lower figures in it than the other two.
+    spanRow({ ...call, ...cost(9), trace: 901, at: -60_000 }),
+    spanRow({ ...call, ...cost(1), trace: 901, at: 1000 }),
+    // Has most of its figures after the range.
+    spanRow({ ...call, ...cost(1), trace: 902, at: 2000 }),
+    spanRow({ ...call, ...cost(5), trace: 902, at: 3_700_000 }),
+    spanRow({ ...call, ...cost(2), trace: 902, at: 3_800_000 }),
+    spanRow({ ...call, ...cost(3), trace: 903, at: 4000 }),
+    spanRow({ ...call, ...cost(1), trace: 903, at: 5000 }),
+  ]);
+  const query = { from: String(BASE_NS), to: String(BASE_NS + 3_600_000_000_000n) };
+  for (const by of ['cost', 'tokens', 'duration', 'errors']) {
+    const { items }: TopTraces = await reading.ask(listTop, { project: 'top', query: { ...query, by } });
+    t.same(
+      items.map(({ trace_id }) => trace_id),
+      [902, 903].map((trace) => hex(trace, 16).slice(2)),
+      by,
+    );
+  }
+});
+
 t.test('a wrong interval, range or filter is refused', async (t) => {
   const code = async (query: Record<string, string>) => (await reading.refusal(showUsage, { query }))?.code;
   t.equal(await code({ ...range(0, 4), interval: '1s' }), 'range_invalid');
