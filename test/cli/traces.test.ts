@@ -37,10 +37,25 @@ t.test('a filter reads traces until the list is full', async (t) => {
     (JSON.parse(out) as readonly { readonly start_time_unix_nano: string }[]).map((row) => row.start_time_unix_nano),
     [TRACES, TRACES - 1, TRACES - 2].map((at) => String(1_795_000_000_000_000_000n + BigInt(at))),
   );
-  const calls = async (): Promise<number> => {
-    const found = await client.query("SELECT calls FROM pg_stat_user_functions WHERE funcname = 'trace_usage_of'");
+  const calls = async (name: string): Promise<number> => {
+    const found = await client.query('SELECT calls FROM pg_stat_user_functions WHERE funcname = $1', [name]);
     return Number(found.rows[0]?.calls ?? 0);
   };
-  await eventually('the calls are counted', async () => (await calls()) > 0);
-  t.ok((await calls()) < 5 * LIMIT, `the usage of traces was asked for ${await calls()} times`);
+  await eventually('the calls are counted', async () => (await calls('trace_usage_of')) > 0);
+  t.ok((await calls('trace_usage_of')) < 5 * LIMIT, `usage of traces: ${await calls('trace_usage_of')} calls`);
+
+  // The oldest trace has an agent above its call; the others name none, so nothing above their calls is searched.
+  await client.query(`INSERT INTO sluice.spans (project, environment, agent_name, category, name, trace_id, span_id, start_time_unix_nano,
+      resource, attributes, received_at)
+    SELECT project, environment, 'clerk', 'agent', 'invoke', trace_id, '\\x0100000000000000', start_time_unix_nano, '{}', '{}', now()
+    FROM sluice.spans ORDER BY start_time_unix_nano LIMIT 1`);
+  await client.query(`UPDATE sluice.spans SET parent_span_id = '\\x0100000000000000'
+    WHERE category = 'model_call' AND trace_id = (SELECT trace_id FROM sluice.spans WHERE category = 'agent')`);
+  const filtered = await sluice(
+    ['traces', '--json', '--filter', 'agent:clerk category:model_call', '-c', join(folder, 'a.yaml')],
+    { folder },
+  );
+  t.equal(JSON.parse(filtered.out).length, 1, filtered.err);
+  await eventually('the calls are counted', async () => (await calls('owners_of')) > 0);
+  t.ok((await calls('owners_of')) < 5, `spans above: ${await calls('owners_of')} calls`);
 });

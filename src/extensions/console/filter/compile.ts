@@ -2,7 +2,7 @@
  * Filters as SQL conditions. The expressions come from the table of fields; values and keys are parameters. Conditions
  * refer to the trace `t` and to the row: a span `s`, a log record `l`, or counted usage `u`.
  */
-import { type Field, inViews, type Target } from './fields.ts';
+import { type Field, hasSpanOfTrace, inViews, type Target } from './fields.ts';
 import { type Filter, FilterError, type FilterValue, type Operator, type Term } from './filter.ts';
 import type { Parameters } from './parameters.ts';
 import { containsText } from './text-pattern.ts';
@@ -26,6 +26,11 @@ export interface Conditions {
   readonly row: readonly string[];
   /** On figures that are computed from all spans of a trace. */
   readonly sums: readonly string[];
+  /**
+   * What a trace with a row that meets `row` meets. It is found once for a trace; the span above, from which a row has
+   * a value, is found for each row.
+   */
+  readonly givers?: readonly string[];
   /** Whether a condition reads content or computes sums, so that fewer traces can be looked at in the same time. */
   readonly isHeavy: boolean;
 }
@@ -36,6 +41,7 @@ export function compileFilter({ terms }: Filter, options: CompileOptions): Condi
   const ofRow = terms.filter(({ field }) => placeOf(field, options.target) === 'row');
   const inherits = options.target === 'span' && ofRow.length > 1;
   const conditions = terms.map((term) => ({
+    term,
     place: placeOf(term.field, options.target),
     sql: compileTerm(term, options, inherits),
   }));
@@ -48,7 +54,15 @@ export function compileFilter({ terms }: Filter, options: CompileOptions): Condi
       field.onTrace === 'sum' ||
       (inherits && field.inherited !== undefined),
   );
-  return { trace: of('trace'), row: of('row'), sums: of('sums'), isHeavy };
+  const givers = inherits ? conditions.flatMap(({ term, sql }) => giverOf(term, sql, options.views)) : [];
+  return { trace: of('trace'), row: of('row'), sums: of('sums'), givers, isHeavy };
+}
+
+/** `sql`: the condition of the term. The other condition has the same values: one without a place is an error. */
+function giverOf({ field, negated }: Term, sql: string, views: string): readonly string[] {
+  const { giver, inherited } = field;
+  if (giver === undefined || inherited === undefined || negated) return [];
+  return [hasSpanOfTrace(sql.replaceAll(inViews(inherited, views), giver))];
 }
 
 type Place = 'trace' | 'row' | 'sums';

@@ -43,6 +43,8 @@ export interface Field {
    * conditions.
    */
   readonly inherited?: string;
+  /** The column of the spans `x` of the trace, one of which must meet the condition if `inherited` does. */
+  readonly giver?: string;
   /** Stored values have one case of letters. This gives it to values of a filter. */
   readonly fold?: (text: string) => string;
   /** A condition on the trace `t`, not on a span. `sum`: computed from all spans of the trace. */
@@ -93,6 +95,9 @@ const lower = (text: string): string => text.toLowerCase();
 
 const spansOfTraceWithin = (within: string): string => `FROM sluice.spans x WHERE ${spansOf('x', within)}`;
 const spansOfTrace = spansOfTraceWithin('');
+/** Whether the trace has a span `x` that meets the condition, as a condition on the whole trace. */
+export const hasSpanOfTrace = (condition: string): string =>
+  `EXISTS (SELECT ${spansOfTrace} AND ${condition} OFFSET 0)`;
 /** A relation of one trace; the search puts the usage of all its traces in its place. */
 const USAGE_OF_TRACE = '{views}.trace_usage_of(t.project, ARRAY[t.trace_id])';
 const usageOfTrace = `FROM ${USAGE_OF_TRACE} x WHERE x.trace_id = t.trace_id`;
@@ -155,7 +160,8 @@ const ALL: readonly Field[] = [
     },
   },
   recorded('tool', 'tool_name', 'the tool'),
-  owned('agent', 'agent_name', 'the agent'),
+  // Users and conversations may be those of log records.
+  { ...owned('agent', 'agent_name', 'the agent'), giver: 'x.agent_name' },
   owned('user', 'user_id', 'the user'),
   owned('conversation', 'conversation_id', 'the conversation'),
   recorded('dialect', 'dialect', 'the conventions of the sender'),
