@@ -162,7 +162,8 @@ export class Expander {
     if (set !== undefined && (set !== '' || split === -1)) {
       if (set === '') {
         const hint = `set it, or write \${env:${name}:-} where it may be empty`;
-        this.#diagnostics.warn(origin, `the environment variable ${name} is set and empty`, hint);
+        this.#diagnostics.error(origin, `the environment variable ${name} is set and empty`, hint);
+        return null;
       }
       this.#diagnostics.hideText(set, `\${${name}}`);
       return { text: set, file: null };

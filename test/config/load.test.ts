@@ -96,15 +96,17 @@ t.test('an option whose reference is empty counts as not given', async (t) => {
   t.same(config.extensions.get('postgres')?.options, { data_dir: './data' });
 });
 
-t.test('a variable that is set and empty is a warning, unless the file allows it', async (t) => {
-  const warningsOf = async (url: string): Promise<readonly string[]> => {
+t.test('a variable that is set and empty is refused, unless the file allows it', async (t) => {
+  const loadWith = (url: string) => {
     const text = `extensions: { postgres: { url: "${url}" } }\nreceivers: { otlp: {} }${REST.replace('memory', 'postgres, extensions: [postgres]')}`;
-    return (await load({ 'a.yaml': text }, { environment: { DATABASE_URL: '' } })).warnings;
+    return load({ 'a.yaml': text }, { environment: { DATABASE_URL: '' } });
   };
-  t.match(await warningsOf('${env:DATABASE_URL}'), [
-    /^a\.yaml:1:32: warning: the environment variable DATABASE_URL is set and empty/u,
-  ]);
-  t.same(await warningsOf('${env:DATABASE_URL:-}'), []);
+  for (const url of ['${env:DATABASE_URL}', '${DATABASE_URL}', 'postgres://${env:DATABASE_URL}']) {
+    await t.rejects(loadWith(url), {
+      message: /^a\.yaml:1:32: error: the environment variable DATABASE_URL is set and empty/u,
+    });
+  }
+  t.same((await loadWith('${env:DATABASE_URL:-}')).warnings, []);
 });
 
 t.test('a file may contain a whole section with further references', async (t) => {
