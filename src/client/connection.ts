@@ -28,6 +28,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 const DEFAULT_ENDPOINT = 'http://127.0.0.1:4318';
 const NO_KEY = 'there is no API key; set SLUICE_KEY, or pass the option `key`';
+const BAD_KEY = 'the key holds a space or other characters that no key has; give it without "Bearer"';
 /** What a header can carry, without spaces. */
 const KEY_PATTERN = /^[\x21-\x7e]+$/u;
 
@@ -35,7 +36,7 @@ const KEY_PATTERN = /^[\x21-\x7e]+$/u;
 export function findConnection(options: ConnectionOptions, env: Environment = process.env): Connection | Unusable {
   const key = firstFilled(options.key, env['SLUICE_KEY'], bearerOf(env['OTEL_EXPORTER_OTLP_HEADERS']));
   if (key === undefined) return { problem: NO_KEY };
-  if (!KEY_PATTERN.test(key)) return { problem: 'the key holds characters that an HTTP header cannot carry' };
+  if (!KEY_PATTERN.test(key)) return { problem: BAD_KEY };
   const text =
     firstFilled(options.endpoint, env['SLUICE_ENDPOINT'], env['OTEL_EXPORTER_OTLP_ENDPOINT']) ?? DEFAULT_ENDPOINT;
   const endpoint = URL.canParse(text) ? new URL(text) : undefined;

@@ -21,6 +21,10 @@ const ATTEMPT_TIMEOUT_MS = 10_000;
  */
 const MAX_HOLD_MS = 60_000;
 
+/** Without a message the answer is that of another port, or for another path. */
+const WRONG_PATH = new Set([404, 405]);
+const BASE_URL = 'the endpoint must be the base URL of the port for OTLP/HTTP, 4318 by default, without /v1/…';
+
 export interface TransportOptions {
   readonly url: URL;
   readonly key: string;
@@ -98,7 +102,7 @@ export class Transport {
     try {
       return this.#failureOf(await post(clock, { url, headers, body, agent: this.#agent, timeoutMs }));
     } catch (error) {
-      return new ExportFailure(`${url.origin} cannot be reached: ${messageOf(error)}`, {
+      return new ExportFailure(`${url.origin} cannot be reached: ${messageOf(error)}${adviceFor(error)}`, {
         reason: 'network',
         retryable: true,
       });
@@ -111,13 +115,20 @@ export class Transport {
     const pauseMs = retryable ? retryAfterMs(retryAfter, this.#options.clock.wallMs()) : undefined;
     if (pauseMs !== undefined) this.#heldUntil = this.#now() + Math.min(pauseMs, MAX_HOLD_MS);
     const text = `${status} ${STATUS_CODES[status] ?? ''}`.trim();
-    const message = statusMessage(body);
+    const message = statusMessage(body) || (WRONG_PATH.has(status) ? BASE_URL : '');
     return new ExportFailure(`the server answered ${text}${message === '' ? '' : `: ${message}`}`, {
       reason: `status ${status}`,
       retryable,
       retryAfterMs: pauseMs,
     });
   }
+}
+
+/** What the error of an answer in another protocol does not tell. */
+function adviceFor(error: unknown): string {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  if (code.startsWith('HPE_')) return '; this may be the port for gRPC: the one for HTTP is 4318 by default';
+  return code === 'EPROTO' ? '; if the port has no TLS, the endpoint must begin with http://' : '';
 }
 
 /**

@@ -29,6 +29,7 @@ t.test('other authorizations, and mistakes, are reported as a problem', async (t
     t.match(problem({}, { OTEL_EXPORTER_OTLP_HEADERS: headers }), /no API key/u, headers);
   }
   t.match(problem({ key: 'with\nbreak' }, {}), /characters/u);
+  t.match(problem({}, { SLUICE_KEY: 'Bearer slc_a' }), /a space .* without "Bearer"$/u);
   for (const endpoint of ['127.0.0.1:4318', 'ftp://host', 'http://']) {
     t.match(problem({ key: 'k', endpoint }, {}), /is not a URL/u, endpoint);
   }

@@ -1,12 +1,15 @@
 /** The transport of the client against a server that answers as configured: attempts, pauses, refusals, DELTA. */
 import { createServer, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
 import { randomBytes } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { AggregationTemporality, type ResourceMetrics } from '@opentelemetry/sdk-metrics';
 import t, { type Test } from 'tap';
 import { SluiceLogExporter, SluiceMetricExporter, SluiceTraceExporter } from '../../src/client/exporters.ts';
+import { SYSTEM_CLOCK } from '../../src/client/clock.ts';
 import { ExportFailure } from '../../src/client/failure.ts';
+import { Transport } from '../../src/client/transport.ts';
 import { type Answer, type FakeRemote, accept, refuse, reset, spanNames, startRemote } from '../support/fake-remote.ts';
 import { waitFor } from '../../src/extensions/postgres/embedded/wait.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
@@ -138,6 +141,34 @@ t.test('a refusal with the page of a proxy is an error without its text', async 
   const { remote, traces } = await open(t);
   script(remote, refuse(403, { 'content-type': 'text/html' }, '<html>blocked</html>'));
   t.match(await sent(traces, someSpans(1)), { message: 'the server answered 403 Forbidden' });
+});
+
+t.test('a path that the server does not have is named as a mistake in the endpoint', async (t) => {
+  const { remote, traces } = await open(t);
+  for (const status of [404, 405]) {
+    script(remote, refuse(status, { 'content-type': 'application/json' }, '{"message":"Route not found"}'));
+    t.match(await sent(traces, someSpans(1)), { message: /the endpoint must be the base URL .* without \/v1\//u });
+  }
+});
+
+t.test('a port of another protocol is named as a mistake in the endpoint', async (t) => {
+  // What a server of HTTP/2 sends first, and what one without TLS answers to a handshake.
+  const other = createServer((socket) => socket.on('error', () => undefined).end(Buffer.from('000012040000', 'hex')));
+  await once(other.listen(0, '127.0.0.1'), 'listening');
+  t.teardown(() => other.close());
+  const { port } = other.address() as AddressInfo;
+  for (const [scheme, advice] of [
+    ['http', /cannot be reached: .*; this may be the port for gRPC: the one for HTTP is 4318 by default$/su],
+    ['https', /cannot be reached: .*; if the port has no TLS, the endpoint must begin with http:\/\/$/su],
+  ] as const) {
+    const url = new URL(`${scheme}://127.0.0.1:${port}/v1/traces`);
+    const transport = new Transport({ url, key: 'k', clock: SYSTEM_CLOCK, keepAlive: false });
+    const delivery = { body: Buffer.of(1), encoding: 'identity', repeatable: false } as const;
+    await t.rejects(transport.send({ ...delivery, deadline: SYSTEM_CLOCK.monotonicMs() + 20_000 }), {
+      message: advice,
+    });
+    transport.close();
+  }
 });
 
 t.test('a broken connection is sent again', async (t) => {
