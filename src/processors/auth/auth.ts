@@ -10,7 +10,7 @@ import { timerOption } from '../../component/longest-wait.ts';
 import { defineProcessor, type Processor } from '../../component/processor.ts';
 import type { Host } from '../../component/component.ts';
 import { Rejection, UserError } from '../../errors.ts';
-import { hashApiKey, publicIdOf } from '../../pdata/api-key.ts';
+import { hashApiKey, publicIdOf, publicIdOfReadToken } from '../../pdata/api-key.ts';
 import type { Context, Credential, Project, RequestInfo } from '../../pdata/context.ts';
 import { type CacheCounters, LookupCache } from './lookup-cache.ts';
 import { staticKeyFaults, type StaticKeyOptions, StaticKeys } from './static-keys.ts';
@@ -22,6 +22,10 @@ export interface AuthOptions {
   readonly lookup_timeout: number;
 }
 
+const NO_SCHEME = 'the Authorization header does not begin with "Bearer "';
+/** The value of the variable, given to a client that does not decode it. */
+const ENCODED = /^Bearer(?:%20|\+)/u;
+const URL_ENCODED = `${NO_SCHEME}: it is URL-encoded, which only the value of OTEL_EXPORTER_OTLP_HEADERS is`;
 const SCHEME = 'Bearer ';
 const DATABASE_UNAVAILABLE = 'the database is unavailable';
 /** No key is longer; a longer one is refused without a lookup. */
@@ -82,7 +86,7 @@ class Auth implements Processor {
     const credential = this.#static.find(text);
     if (credential !== null) return this.#admitStatic(credential, context);
     const publicId = publicIdOf(text);
-    if (publicId === null) throw new Rejection('invalid_api_key', { cause: 'not the text of a key' });
+    if (publicId === null) throw new Rejection('invalid_api_key', { cause: causeOf(text) });
     if (this.#keys === null) throw refused(publicId, 'not a key of the configuration');
     // Nothing can be stored while the database is unavailable, so no lookup is made, not even in the cache.
     if (this.#isUnavailable) throw from(publicId, new Rejection('ingestion_failed', { cause: DATABASE_UNAVAILABLE }));
@@ -165,11 +169,17 @@ function withStoredPrivacy(credential: Credential, stored: Project | null): Cred
 function keyOf(authorization: string | undefined): string {
   if (authorization === undefined) throw new Rejection('invalid_api_key', { cause: 'no Authorization header' });
   if (!authorization.startsWith(SCHEME))
-    throw new Rejection('invalid_api_key', { cause: 'the Authorization header does not begin with "Bearer "' });
+    throw new Rejection('invalid_api_key', { cause: ENCODED.test(authorization) ? URL_ENCODED : NO_SCHEME });
   const text = authorization.slice(SCHEME.length);
   if (text === '' || text.length > MAX_KEY_LENGTH || /\s/.test(text))
     throw new Rejection('invalid_api_key', { cause: 'not the text of a key' });
   return text;
+}
+
+/** Why a text is not that of an API key. */
+function causeOf(text: string): string {
+  if (publicIdOfReadToken(text) === null) return 'not the text of a key';
+  return 'a read token (slr_…), which only reads; sending needs an API key (slc_…)';
 }
 
 /** A key as the client sent it, of the right form. */

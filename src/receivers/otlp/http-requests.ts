@@ -30,6 +30,8 @@ const HEALTHY = Buffer.from('{"ok":true}');
 /** Longer than any that an SDK makes of its variables. */
 const LONGEST_LOGGED_PATH = 200;
 const BASE_ENDPOINT = 'Give SDKs the endpoint without /v1/traces, /v1/logs or /v1/metrics: they append it.';
+const WHOLE_ENDPOINT =
+  'Use OTEL_EXPORTER_OTLP_ENDPOINT, to which SDKs append the path. The variables of one signal, and most options in code, take a whole URL such as http://127.0.0.1:4318/v1/traces.';
 
 /** One request, its answer, and their connection. */
 export interface Exchange {
@@ -109,13 +111,14 @@ export class HttpRequests {
     await this.#export(exchange, pipeline);
   }
 
-  /** For the log and `sluice tap`. Most often an SDK appended its path to an endpoint that already had one. */
+  /** For the log and `sluice tap`. Most often an SDK appended its path to an endpoint that already had one, or none. */
   #unknownRoute({ method }: IncomingMessage, path: string): RefusalDetails {
     if (this.#routes.has(path))
       return { cause: method === 'POST' ? `no pipeline receives ${path}` : `${path} takes POST only` };
     const received = path.length > LONGEST_LOGGED_PATH ? {} : { received: path };
     const isDoubled = [...this.#routes.keys()].some((route) => path.endsWith(route));
-    return { cause: 'unknown path', ...received, ...(isDoubled ? { hint: BASE_ENDPOINT } : {}) };
+    const hint = isDoubled ? BASE_ENDPOINT : path === '/' && method === 'POST' ? WHOLE_ENDPOINT : undefined;
+    return { cause: 'unknown path', ...received, ...(hint === undefined ? {} : { hint }) };
   }
 
   async #export(exchange: Exchange, pipeline: Pipeline): Promise<void> {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { Administration } from '../../../src/extensions/postgres/administration.ts';
 import { Database } from '../../../src/extensions/postgres/database.ts';
-import { createApiKey } from '../../../src/pdata/api-key.ts';
+import { createApiKey, createReadToken } from '../../../src/pdata/api-key.ts';
 import { ForeignClients } from '../../../src/receivers/otlp/foreign-clients.ts';
 import { TLS_FOLDER } from '../../support/certificates.ts';
 import { type Daemon, FILE_CONFIG, type LogLine, STAGING_KEY, startDaemon } from '../../support/daemon.ts';
@@ -45,7 +45,7 @@ t.test('a refusal names project, key and address, over HTTP and gRPC', async (t)
 t.test('a wrong path is logged with its cause, and a doubled one with the fix', async (t) => {
   const daemon = await startDaemon(t);
   const secret = createApiKey().text;
-  const paths = ['/v1/traces/v1/traces', '/api/public', `/${secret}`, `/${'a/'.repeat(200)}`];
+  const paths = ['/v1/traces/v1/traces', '/', '/api/public', `/${secret}`, `/${'a/'.repeat(200)}`];
   for (const path of paths) t.equal((await send(daemon.url, { path, body: '{}' })).status, 404);
   t.equal((await send(daemon.url, { method: 'GET', path: '/v1/traces' })).status, 404);
   const unknown = { cause: 'unknown path' };
@@ -56,6 +56,11 @@ t.test('a wrong path is logged with its cause, and a doubled one with the fix', 
         ...unknown,
         hint: 'Give SDKs the endpoint without /v1/traces, /v1/logs or /v1/metrics: they append it.',
         received: '/v1/traces/v1/traces',
+      },
+      {
+        ...unknown,
+        hint: 'Use OTEL_EXPORTER_OTLP_ENDPOINT, to which SDKs append the path. The variables of one signal, and most options in code, take a whole URL such as http://127.0.0.1:4318/v1/traces.',
+        received: '/',
       },
       { ...unknown, received: '/api/public' },
       { ...unknown, received: '[masked]' },
@@ -117,6 +122,11 @@ t.test('a refused key is named by its id and cause, and its text is in no line',
   const cases: readonly (readonly [string | null, object])[] = [
     [`Bearer ${revoked.text}`, { key: revoked.publicId, project: 'shop', details: { cause: 'the key is revoked' } }],
     [`Bearer ${unknown.text}`, { key: unknown.publicId, details: { cause: 'unknown key' } }],
+    [
+      `Bearer%20${forged.text}`,
+      { details: { cause: /URL-encoded, which only the value of OTEL_EXPORTER_OTLP_HEADERS/u } },
+    ],
+    [`Bearer ${createReadToken().text}`, { details: { cause: /^a read token .*slc_/u } }],
     [`Bearer ${forged.text.slice(0, -1)}`, { details: { cause: 'not the text of a key' } }],
     [`bearer ${unknown.text}`, { details: { cause: 'the Authorization header does not begin with "Bearer "' } }],
     [null, { details: { cause: 'no Authorization header' } }],
