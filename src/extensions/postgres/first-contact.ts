@@ -62,6 +62,10 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
     /^(?:connect )?(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ETIMEDOUT|ENOENT)/,
     'Check host and port of the URL, and that the server runs.',
   ],
+  [
+    /^(?:Connection terminated unexpectedly|There was an error establishing an SSL connection)$/,
+    'Check host and port of the URL: another program than PostgreSQL may have the port. Or see the log of the server.',
+  ],
 ];
 /**
  * Connection, resources, operator intervention (starting up, shutting down), object not in the required state (a lock

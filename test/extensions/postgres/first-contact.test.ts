@@ -76,6 +76,8 @@ t.test('each failure of the first connection has its remedy', async (t) => {
     [new AggregateError([failure('connect ECONNREFUSED ::1:1', 'ECONNREFUSED')], ''), /^Check host and port/],
     [failure('could not extend file "base/5/1": No space left on device', '53100'), /^Free some space/],
     [failure('could not fsync file "base/5/1": Input/output error', '58030'), /^Check the disk/],
+    [failure('Connection terminated unexpectedly'), /^Check host and port of the URL: another program/],
+    [failure('There was an error establishing an SSL connection'), /^Check host and port of the URL: another program/],
     [failure('something else'), /^Check extensions\.postgres\.url/],
   ] as const)
     t.match(unreachable(error).hint, hint, describeFailure(error));
