@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { UserError } from '../errors.ts';
 import type { Command } from './command.ts';
+import { commandLine } from './command-line.ts';
 import { OWN_FILE, packagedConfig } from './config-options.ts';
 import { fileFault } from './file-fault.ts';
 
@@ -16,7 +17,8 @@ export const command: Command = {
     ['sluice init', 'write ./sluice.yaml'],
     ['sluice init /etc/sluice.yaml', 'write another file'],
   ],
-  async run({ words, process, terminal }) {
+  async run(call) {
+    const { words, process, terminal } = call;
     const [file = OWN_FILE] = words;
     try {
       writeFileSync(resolve(process.cwd(), file), readFileSync(packagedConfig()), { flag: 'wx', mode: MODE });
@@ -24,7 +26,8 @@ export const command: Command = {
       throw explain(error as NodeJS.ErrnoException, file);
     }
     const option = file === OWN_FILE ? '' : ` --config ${file}`;
-    terminal.print(`Wrote ${file}. Next: sluice validate${option}, then sluice run${option}`);
+    const [validate, run] = ['validate', 'run'].map((name) => commandLine(call, `${name}${option}`));
+    terminal.print(`Wrote ${file}. Next: ${validate}, then ${run}`);
   },
 };
 

@@ -1,10 +1,19 @@
 // A configuration of one's own: written by init, found without an option, checked by validate.
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own syntax.
+import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { sluice } from '../support/command-line.ts';
+import { BIN } from '../support/executable.ts';
 import { folderOf } from '../support/config-files.ts';
+
+t.test('in a clone, init prints commands that a shell can run there', async (t) => {
+  const { stdout } = spawnSync(process.execPath, [BIN, 'init', 'own.yaml'], { cwd: folderOf({}), encoding: 'utf8' });
+  const next =
+    /^Wrote own\.yaml\. Next: node (.*) validate --config own\.yaml, then node (.*) run --config own\.yaml$/mu;
+  t.strictSame(next.exec(stdout)?.slice(1), [BIN, BIN]);
+});
 
 t.test('init writes a commented configuration, which is found and valid', async (t) => {
   const folder = folderOf({});
