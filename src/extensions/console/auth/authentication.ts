@@ -16,6 +16,7 @@ const IDLE_MS = 7 * DAY_MS;
 /** The interval of warnings about a header from an address that is not trusted. */
 const WARNING_MS = 60_000;
 const LONGEST_NAME = 100;
+const TOKEN_HINT = 'Make a read token on the page of the project.';
 /** A connection over a Unix domain socket has no address. */
 const SOCKET_ADDRESS = '127.0.0.1';
 const BEARER = /^Bearer +(\S+) *$/iu;
@@ -80,7 +81,7 @@ export class Authentication {
     if (publicIdOf(text) !== null)
       throw new ConsoleError('login_required', {
         message: 'This is an ingest key, which only writes.',
-        hint: 'Make a read token on the page of the project.',
+        hint: TOKEN_HINT,
       });
     const publicId = publicIdOfReadToken(text);
     const token = publicId === null ? null : await this.#parts.people.findToken(publicId);
@@ -89,7 +90,7 @@ export class Authentication {
       timingSafeEqual(token.hash, hashApiKey(text)) &&
       token.revokedAt === null &&
       (token.expiresAt === null || token.expiresAt.getTime() > this.#parts.now());
-    if (!valid) throw new ConsoleError('login_required', { message: 'The read token is not valid.' });
+    if (!valid) throw new ConsoleError('login_required', { message: 'The read token is not valid.', hint: TOKEN_HINT });
     return {
       by: 'token',
       id: token.publicId,
