@@ -5,6 +5,7 @@ import { startConsole } from '../../../support/console.ts';
 import { logIn, openBrowser, sendDemo } from '../../../support/console-page.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
 
+const COLOUR = "getComputedStyle(document.querySelector('.live .dot')).backgroundColor";
 const WHOLE_MS = 4 * PATIENCE_MS;
 
 const chromium = chromiumFor(t, 'refused streams');
@@ -19,8 +20,10 @@ if (chromium !== null) {
     await page.route('**/live*', (route) => route.fulfill({ status: 502, body: 'Bad Gateway' }), { times: 2 });
     await page.goto(`${console.origin}/p/shop/traces`);
     await page.locator('.live.waiting').waitFor();
+    const waiting = await page.evaluate(COLOUR);
     await page.locator('.live.on').waitFor();
     t.pass('it is opened again');
+    t.not(waiting, await page.evaluate(COLOUR), 'the reader saw that it was not open');
     await console.database.query('DELETE FROM sluice.console_sessions');
     await page.getByText('Run this on the machine of the daemon').waitFor();
     t.pass('the end of the session is noticed without a click');
