@@ -1,12 +1,12 @@
 /** The command line from outside: output, exit code, and signals to a real process. */
 import { spawnSync } from 'node:child_process';
-import { statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { sluice as call } from '../support/command-line.ts';
 import { folderOf } from '../support/config-files.ts';
-import { startExecutable } from '../support/executable.ts';
+import { BIN, startExecutable } from '../support/executable.ts';
 import { isLong } from '../support/long.ts';
 
 const KEY = 'a-key-of-thirty-two-characters-00';
@@ -48,6 +48,30 @@ t.test(
     t.match(stderr, /^error: the working directory was removed\n {2}hint: /u);
   },
 );
+
+t.test('a version of Node that is too old is named with the version that is needed', async (t) => {
+  const { engines } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
+  const needed = engines.node.replace('>=', '');
+  const run = (version: string) => {
+    const claim = `Object.defineProperty(process,'versions',{value:{...process.versions,node:'${version}'}})`;
+    const args = ['--import', `data:text/javascript,${encodeURIComponent(claim)}`, BIN, '--version'];
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+    return { status, stdout, stderr };
+  };
+  for (const version of ['12.22.12', '18.20.8', '20.9.0']) {
+    const { status, stdout, stderr } = run(version);
+    t.same({ status, stdout }, { status: 1, stdout: '' }, version);
+    t.match(stderr, new RegExp(`^error: Sluice needs Node ${needed} or newer; this is Node ${version}\n {2}hint: `));
+  }
+  for (const version of [needed, '100.0.0']) t.match(run(version), { status: 0, stderr: '' }, version);
+  // Versions before 14 do not know `await` outside functions, and none loads a module that it has no parts of.
+  const source = readFileSync(BIN, 'utf8');
+  t.notMatch(source, /^await |\?\.|\?\?/mu, 'the file can be read by old versions');
+  t.same(
+    [...source.matchAll(/^import .* from '(.*)'/gmu)].map(([, from]) => from),
+    ['node:fs'],
+  );
+});
 
 t.test('a process prints what the command prints, and ends with its exit code', async (t) => {
   const broken = { 'a.yaml': SIDECAR.replace('project:', 'projct:') };
