@@ -22,9 +22,15 @@ export async function findDaemonSocket(call: Call): Promise<string> {
   const matching = daemons.filter(({ status }) =>
     pid === undefined ? isMeant(status, call) : String(status.pid) === pid,
   );
-  const [only] = matching;
-  if (only !== undefined && matching.length === 1) return only.socket;
-  if (matching.length > 1) throw new UserError('several daemons run here', `Name one with --pid:\n${list(matching)}`);
+  // Folders can share a configuration, for example that of the package.
+  const isHere = ({ status }: RunningDaemon): boolean => status.folder === call.process.cwd();
+  const here = matching.length > 1 ? matching.filter(isHere) : matching;
+  const [only, another] = here.length === 1 ? here : matching;
+  if (only !== undefined && another === undefined) return only.socket;
+  if (matching.length > 1) {
+    const shared = here.length > 1 ? 'here' : 'with this configuration';
+    throw new UserError(`several daemons run ${shared}`, `Name one with --pid:\n${list(matching)}`);
+  }
   if (pid === undefined) {
     const configured = await configuredSocket(call);
     if (configured !== null) return configured;

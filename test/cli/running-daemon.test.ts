@@ -84,6 +84,17 @@ t.test('status and reload find the daemon of the folder without any option', { s
   t.match(JSON.parse(json.out), { loaded: false, problems: [/unknown option "projct"/u] });
 });
 
+t.test('of daemons with the same configuration, that of the folder is meant', { skip }, async (t) => {
+  const shared = join(folderOf({ 'shared.yaml': SIDECAR }), 'shared.yaml');
+  const [first, second, other] = [folderOf({}), folderOf({}), folderOf({})];
+  const daemon = await start(t, first, ['--config', shared]);
+  await start(t, second, ['--config', shared]);
+  const { out, err } = await sluice(['status', '--config', shared], { folder: first });
+  t.match(out, `pid ${daemon.child.pid},`, err);
+  const elsewhere = await sluice(['status', '--config', shared], { folder: other });
+  t.match(elsewhere, { code: 1, err: /^error: several daemons run with this configuration\n/u });
+});
+
 t.test('commands that send find a daemon whose port the configuration leaves open', { skip }, async (t) => {
   const folder = folderOf({ 'sluice.yaml': SIDECAR });
   const bench = ['bench', '--key', KEY, '--yes', '--kind', 'small-spans', '--rate', '64', '--duration', '1s', '--json'];
