@@ -55,8 +55,13 @@ export const GOOGLE_ADK: Dialect = {
   },
   // The span of the client library repeats the one of the framework.
   callId: 'gcp.vertex.agent.event_id',
-  spanNames: { call_llm: 'chat', 'execute_tool (merged tools)': 'workflow', send_data: 'other' },
+  spanNames: {
+    call_llm: 'chat',
+    'execute_tool (merged tools)': 'workflow',
+    'execute_tool (merged)': 'workflow',
+    send_data: 'other',
+  },
   cachedTokens: [{ cached: 'inside' }],
   content: [REQUEST, RESPONSE, 'gcp.vertex.agent.data', 'gen_ai.tool_definitions'],
-  sources: ['google/adk-python: src/google/adk/telemetry', 'google/adk-java', 'google/adk-go'],
+  sources: ['google/adk-python: src/google/adk/telemetry', 'google/adk-java', 'google/adk-go', 'google/adk-js'],
 };

@@ -38,6 +38,13 @@ const FACT_KEYS: Readonly<Record<string, string>> = {
   conversation_id: 'gen_ai.conversation.id',
   user_id: 'user.id',
 };
+/**
+ * Dialects that read facts in a document before the attributes, which may say something else: attributes of ADK for
+ * JavaScript leave thoughts out. The first attribute counts thoughts in addition, where it was sent.
+ */
+const DOCUMENT_FIRST: Readonly<Record<string, string>> = {
+  'google-adk': 'gen_ai.usage.experimental.reasoning_tokens',
+};
 /** Told by every dialect in its own way, so that they are added only where no attribute is left. */
 const KIND_KEYS: Readonly<Record<string, string>> = {
   operation: 'gen_ai.operation.name',
@@ -105,15 +112,17 @@ function isSum({ input_tokens: input = null, output_tokens: output = null, total
   return input !== null && output !== null && total !== null && BigInt(input) + BigInt(output) === BigInt(total);
 }
 
-/** Adds what no attribute states. */
+/** Adds what no attribute states. Replaces what the document states otherwise. */
 function addFacts(attributes: Map<string, Json>, row: StoredText, keys: Readonly<Record<string, string>>): void {
   const told = row['attributes'] ?? '';
+  const addend = DOCUMENT_FIRST[row['dialect'] ?? ''];
+  const isDocumentFirst = addend !== undefined && !attributes.has(addend);
   for (const [column, key] of Object.entries(keys)) {
     const text = row[column] ?? null;
-    if (text === null || attributes.has(key)) continue;
+    if (text === null || (attributes.has(key) && !isDocumentFirst)) continue;
     const fact = column === 'finish_reasons' || COUNTS.test(column) ? (parseJson(text) ?? text) : text;
     const words = isList(fact) ? fact.map(String) : [text];
-    if (!words.every((word) => told.includes(word))) attributes.set(key, fact);
+    if (attributes.has(key) || !words.every((word) => told.includes(word))) attributes.set(key, fact);
   }
 }
 

@@ -1126,6 +1126,12 @@ const SHAPES: readonly DocumentedCase[] = [
     },
   },
   {
+    what: 'the span of ADK that joins the answers of parallel tools, and is no step of a tool',
+    signal: 'traces',
+    record: { scope: 'gcp.vertex.agent', name: 'execute_tool (merged)', attributes: {} },
+    row: { category: 'workflow', operation: 'workflow', tool_name: null },
+  },
+  {
     what: 'version 3 and 4 of the AI SDK, which may send no number',
     signal: 'traces',
     record: {
