@@ -153,6 +153,9 @@ export const OTLP_HTTP_SCHEMA = {
 
 const ENDPOINTS = ['endpoint', 'traces_endpoint', 'logs_endpoint', 'metrics_endpoint'] as const;
 
+/** A collector answers 404 to a path that has it twice, so every request would become a dead letter. */
+const SIGNAL_PATH = /\/v1\/(?:traces|logs|metrics)\/*$/u;
+
 /** The messages do not repeat an endpoint: it may hold a password. */
 export function endpointFaults(options: Pick<OtlpHttpOptions, (typeof ENDPOINTS)[number]>): readonly OptionFault[] {
   const faults: OptionFault[] = ENDPOINTS.filter((option) => /^\w+:\/\/[^/?]*@/u.test(options[option])).map(
@@ -169,6 +172,13 @@ export function endpointFaults(options: Pick<OtlpHttpOptions, (typeof ENDPOINTS)
       severity: 'error',
       message: 'a base URL has no query: the path of the signal is appended',
       hint: 'Use traces_endpoint, logs_endpoint and metrics_endpoint.',
+    });
+  if (SIGNAL_PATH.test(options.endpoint))
+    faults.push({
+      option: ['endpoint'],
+      severity: 'error',
+      message: 'a base URL has no path of a signal: it is appended',
+      hint: 'Remove /v1/traces, /v1/logs or /v1/metrics, or use traces_endpoint, logs_endpoint and metrics_endpoint.',
     });
   return faults;
 }

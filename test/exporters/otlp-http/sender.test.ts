@@ -131,6 +131,8 @@ t.test('endpoints that cannot be used are refused', async (t) => {
     { option: ['metrics_endpoint'], message: /^credentials/u },
   ]);
   t.match(faultsOf({ endpoint: 'https://host/?token=1' }), [{ option: ['endpoint'], message: /no query/u }]);
+  for (const endpoint of ['https://host/v1/traces', 'http://host:4318/base/v1/logs/'])
+    t.match(faultsOf({ endpoint }), [{ option: ['endpoint'], message: /no path of a signal/u, hint: /Remove/u }]);
 });
 
 t.test('an unreadable file is found at the start', async (t) => {
