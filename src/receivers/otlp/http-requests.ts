@@ -40,6 +40,8 @@ export interface Exchange {
   readonly connection: PacedConnection;
   /** Whether the body is known not to be valid HTTP. */
   isBroken(): boolean;
+  /** Whether the connection ends with the server. It does not when another server serves it after a reload. */
+  isClosing(): boolean;
 }
 
 export class HttpRequests {
@@ -84,7 +86,11 @@ export class HttpRequests {
     this.#reception.refuse('none', rejection, { sender: null, peer: addressOf(connection) });
   }
 
-  /** From now on requests are refused with `shutting_down`, and answers close their connection. */
+  get isStopping(): boolean {
+    return this.#stopping;
+  }
+
+  /** From now on requests are refused with `shutting_down`. */
   stop(): void {
     this.#stopping = true;
   }
@@ -194,10 +200,10 @@ export class HttpRequests {
   }
 
   /** Closes the connection when the request has an unread body, for example a GET with a body. */
-  #closing({ request, connection }: Exchange): Record<string, string> {
+  #closing({ request, connection, isClosing }: Exchange): Record<string, string> {
     const unread = (!request.complete && hasBody(request)) || isAmbiguous(request);
     if (unread) connection.close();
-    return unread || this.#stopping || !this.#options.keep_alives_enabled ? { Connection: 'close' } : {};
+    return unread || isClosing() || !this.#options.keep_alives_enabled ? { Connection: 'close' } : {};
   }
 
   #headersFor(exchange: Exchange): Record<string, string> {

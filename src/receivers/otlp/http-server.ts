@@ -118,6 +118,11 @@ export class HttpServer implements Component, ConnectionHandler {
     else void this.#requests.serve(exchange);
   }
 
+  /** Answers close their connection from now on. A server that stops because a reload failed has no connections. */
+  #isClosing(): boolean {
+    return this.#successor === null ? this.#requests.isStopping : this.#successor.#isClosing();
+  }
+
   #createServer(): Server {
     const server = createServer({
       headersTimeout: this.#options.read_header_timeout,
@@ -136,7 +141,8 @@ export class HttpServer implements Component, ConnectionHandler {
       const connection = this.#pacing.begin(request, response);
       if (connection === null) return;
       this.#malformed.begin(response);
-      this.#serve({ request, response, connection, isBroken: () => this.#malformed.isBroken(request) });
+      const isBroken = (): boolean => this.#malformed.isBroken(request);
+      this.#serve({ request, response, connection, isBroken, isClosing: () => this.#isClosing() });
     };
     server.on('request', serve);
     server.on('checkContinue', serve);
