@@ -130,3 +130,27 @@ t.test('fields around it are read too, whatever their length', async (t) => {
     t.match(event, { name: name.toString(), droppedAttributesCount: length });
   }
 });
+
+t.test('counts of ADK that only its document had replace the smaller ones of its attributes', async (t) => {
+  const row: StoredText = {
+    ...ROW,
+    dialect: 'google-adk',
+    attributes: '{"gen_ai.usage.output_tokens":3,"gen_ai.response.finish_reasons":["stop"]}',
+    input_content: '{"model":"gemini-2.5-flash","contents":[]}',
+    output_tokens: '7',
+    reasoning_tokens: '4',
+    total_tokens: '19',
+    finish_reasons: '["STOP"]',
+  };
+  const output = (attributes: Readonly<Record<string, unknown>>) => attributes['gen_ai.usage.output_tokens'];
+  const restored = attributesOf(row);
+  t.same(output(restored), { intValue: '7' });
+  t.match(restored['gen_ai.response.finish_reasons'], { arrayValue: { values: [{ stringValue: 'STOP' }] } });
+  t.same(
+    output(attributesOf({ ...row, dialect: 'openai' })),
+    { intValue: '3' },
+    'other dialects read attributes first',
+  );
+  const apart = '{"gen_ai.usage.output_tokens":3,"gen_ai.usage.experimental.reasoning_tokens":4}';
+  t.same(output(attributesOf({ ...row, attributes: apart })), { intValue: '3' }, 'a receiver adds the thoughts');
+});
