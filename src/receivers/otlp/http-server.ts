@@ -91,7 +91,9 @@ export class HttpServer implements Component, ConnectionHandler {
     this.#requests.stop();
     // A connection whose next request was not read yet would count as idle, and be reset.
     await this.#pacing.caughtUp(deadline);
-    await Promise.all(this.#connections.map((connections) => connections.close(deadline)));
+    // After a failed reload, requests of the connections of the earlier server are in progress here.
+    const ends = this.#connections.map((connections) => connections.close(deadline));
+    await Promise.all([...ends, this.#requests.inFlight.idle(deadline)]);
   }
 
   /** Connections are kept only when the TLS options are the same. */
@@ -118,7 +120,7 @@ export class HttpServer implements Component, ConnectionHandler {
     else void this.#requests.serve(exchange);
   }
 
-  /** Answers close their connection from now on. A server that stops because a reload failed has no connections. */
+  /** Whether answers on connections of this server close them: when it stops, and no other server serves them. */
   #isClosing(): boolean {
     return this.#successor === null ? this.#requests.isStopping : this.#successor.#isClosing();
   }

@@ -1,6 +1,6 @@
 // One service takes over an endpoint from another, as in a reload: no request is refused and no connection closed.
 import { once } from 'node:events';
-import { Agent, request } from 'node:http';
+import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import t from 'tap';
 import { ListeningSockets } from '../../../src/net/listener.ts';
@@ -51,6 +51,33 @@ t.test('when the later service fails, the earlier one serves the connections aga
   await second.stop();
   t.same(await post(first.port, agent), { status: 200, reused: true });
   t.equal((await first.rows()).length, 2);
+});
+
+t.test('when the later service fails, it answers the request in progress, whose connection stays', async (t) => {
+  const sockets = new ListeningSockets();
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  t.teardown(() => agent.destroy());
+  const first = await startDaemon(t, { config: FILE_CONFIG, sockets });
+  await post(first.port, agent);
+  const second = await startDaemon(t, { config: FILE_CONFIG, sockets });
+  const body = JSON.stringify(aTraceRequest([aSpan()]));
+  const headers = {
+    ...{ authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+    'content-length': String(body.length),
+  };
+  const outgoing = request({ port: first.port, agent, method: 'POST', path: '/v1/traces', headers });
+  const answer = once(outgoing, 'response') as Promise<[IncomingMessage]>;
+  outgoing.write(body.slice(0, 10));
+  while (!/^sluice_requests_in_flight 1$/mu.test(second.registry.print())) await new Promise(setImmediate);
+  const stopped = second.stop();
+  for (let polls = 0; polls < 10; polls++) await new Promise(setImmediate);
+  outgoing.end(body.slice(10));
+  const [response] = await answer;
+  t.equal(response.resume().statusCode, 200);
+  t.equal(response.headers.connection, 'keep-alive');
+  await stopped;
+  t.same(await post(first.port, agent), { status: 200, reused: true });
+  t.equal((await second.rows()).length, 1);
 });
 
 t.test('when the later service fails, the earlier one still enforces the time limit of headers', async (t) => {
