@@ -2,9 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
-import { defineExporter } from '../../src/component/exporter.ts';
 import { defineProcessor } from '../../src/component/processor.ts';
-import { defineReceiver, type Pipeline } from '../../src/component/receiver.ts';
+import type { Pipeline } from '../../src/component/receiver.ts';
 import { COMPONENTS } from '../../src/components.ts';
 import type { Batch } from '../../src/pdata/batch.ts';
 import { Context, type Signal } from '../../src/pdata/context.ts';
@@ -14,12 +13,12 @@ import { Intake } from '../../src/pdata/index-body.ts';
 import { MAX_ROWS_AT_ONCE } from '../../src/pdata/layout.ts';
 import { RowBudget } from '../../src/service/row-budget.ts';
 import { makeClaim } from '../../src/service/settle/claim.ts';
+import { actingExporter, receivingInto } from '../support/acting-components.ts';
 import { FILE_CONFIG, KEY, OTHER_KEY, startDaemon } from '../support/daemon.ts';
 import * as pb from '../pdata/wasm/protobuf-writer.ts';
 import { send } from '../support/otlp-client.ts';
 import { aSpan, aTraceRequest, newTraceId } from '../support/payloads.ts';
 
-const NOTHING = { type: 'object', additionalProperties: false, properties: {} };
 const body = (name = 'work'): string => JSON.stringify(aTraceRequest([aSpan({ name })]));
 
 /** A processor that runs a function of the test on each batch. */
@@ -28,7 +27,7 @@ const acting = (act: (batch: Batch) => void) =>
     type: 'acting',
     summary: 'Does what the test says.',
     stability: 'development',
-    schema: NOTHING,
+    schema: { type: 'object', additionalProperties: false, properties: {} },
     example: '{}',
     requires: [],
     provides: [],
@@ -56,21 +55,12 @@ t.test('an unexpected fault in the pass is 500 without details, and the next req
 });
 
 t.test('an exporter that cannot encode refuses the request before anything is written', async (t) => {
-  const broken = defineExporter<object>({
-    type: 'broken',
-    summary: 'Fails.',
-    stability: 'development',
-    schema: NOTHING,
-    example: '{}',
-    requires: [],
-    signals: ['traces', 'logs', 'metrics'],
-    create: () => ({
-      encode: () => {
-        throw new Error('no');
-      },
-      write: async () => undefined,
-    }),
-  });
+  const broken = actingExporter('broken', () => ({
+    encode: () => {
+      throw new Error('no');
+    },
+    write: async () => undefined,
+  }));
   const config = FILE_CONFIG.replace('exporters: { file', 'exporters: { broken: {}, file').replaceAll(
     'exporters: [file]',
     'exporters: [file, broken]',
@@ -82,27 +72,18 @@ t.test('an exporter that cannot encode refuses the request before anything is wr
 
 t.test('when one exporter fails the request gets 503, and a retry is accepted', async (t) => {
   let failing = true;
-  const flaky = defineExporter<object>({
-    type: 'flaky',
-    summary: 'Fails while told to.',
-    stability: 'development',
-    schema: NOTHING,
-    example: '{}',
-    requires: [],
-    signals: ['traces', 'logs', 'metrics'],
-    create: () => ({
-      encode: (batch) => ({
-        signal: batch.signal,
-        count: batch.recordCount,
-        bytes: 0,
-        chunks: [],
-        release: () => undefined,
-      }),
-      write: async () => {
-        if (failing) throw new Error('unavailable');
-      },
+  const flaky = actingExporter('flaky', () => ({
+    encode: (batch) => ({
+      signal: batch.signal,
+      count: batch.recordCount,
+      bytes: 0,
+      chunks: [],
+      release: () => undefined,
     }),
-  });
+    write: async () => {
+      if (failing) throw new Error('unavailable');
+    },
+  }));
   const config = FILE_CONFIG.replace('exporters: { file', 'exporters: { flaky: {}, file').replaceAll(
     'exporters: [file]',
     'exporters: [flaky, file]',
@@ -128,23 +109,14 @@ t.test(
       chunks: [Buffer.from(text)],
       release: () => undefined,
     });
-    const staging = defineExporter<object>({
-      type: 'staging',
-      summary: 'Stages.',
-      stability: 'development',
-      schema: NOTHING,
-      example: '{}',
-      requires: [],
-      signals: ['traces', 'logs', 'metrics'],
-      create: () => ({
-        encode: ({ signal }) => rowsOf(signal, 'raw'),
-        stage: async ({ signal, chunks }) => {
-          if (failing) throw new Error('unavailable');
-          return rowsOf(signal, `place of ${Buffer.concat(chunks)}`);
-        },
-        write: async (group) => void written.push(...group.map(({ chunks }) => Buffer.concat(chunks).toString())),
-      }),
-    });
+    const staging = actingExporter('staging', () => ({
+      encode: ({ signal }) => rowsOf(signal, 'raw'),
+      stage: async ({ signal, chunks }) => {
+        if (failing) throw new Error('unavailable');
+        return rowsOf(signal, `place of ${Buffer.concat(chunks)}`);
+      },
+      write: async (group) => void written.push(...group.map(({ chunks }) => Buffer.concat(chunks).toString())),
+    }));
     const config = FILE_CONFIG.replace('exporters: { file', 'exporters: { staging: {}, file').replaceAll(
       'exporters: [file]',
       'exporters: [staging, file]',
@@ -168,28 +140,19 @@ t.test('rows are reserved before they wait: only a project that exceeds its shar
     write = resolve;
   });
   let waiting = 0;
-  const heavy = defineExporter<object>({
-    type: 'heavy',
-    summary: 'Has large rows and writes when the test says so.',
-    stability: 'development',
-    schema: NOTHING,
-    example: '{}',
-    requires: [],
-    signals: ['traces', 'logs', 'metrics'],
-    create: () => ({
-      encode: ({ signal, recordCount: count }) => ({
-        signal,
-        count,
-        bytes: count > 1 ? 120 * 1024 * 1024 : 1000,
-        chunks: [],
-        release: () => undefined,
-      }),
-      write: () => {
-        waiting++;
-        return gate;
-      },
+  const heavy = actingExporter('heavy', () => ({
+    encode: ({ signal, recordCount: count }) => ({
+      signal,
+      count,
+      bytes: count > 1 ? 120 * 1024 * 1024 : 1000,
+      chunks: [],
+      release: () => undefined,
     }),
-  });
+    write: () => {
+      waiting++;
+      return gate;
+    },
+  }));
   const config = FILE_CONFIG.replace('exporters: { file', 'exporters: { heavy: {}, file').replaceAll(
     'exporters: [file]',
     'exporters: [heavy]',
@@ -227,26 +190,10 @@ t.test(
   },
 );
 
-/** A receiver that gives its pipelines to the test. */
-function receiving(pipelines: Map<Signal, Pipeline>) {
-  return defineReceiver<object>({
-    type: 'receiving',
-    summary: 'Gives its pipelines to the test.',
-    stability: 'development',
-    schema: NOTHING,
-    example: '{}',
-    signals: ['traces'],
-    create: (_options, _host, given) => {
-      for (const [signal, pipeline] of given) pipelines.set(signal, pipeline);
-      return {};
-    },
-  });
-}
-
 t.test('a gzip body that is larger than declared is expanded again, up to the limit of the request', async (t) => {
   const pipelines = new Map<Signal, Pipeline>();
   const config = FILE_CONFIG.replace('receivers: {', 'receivers: { receiving: {},').replace('[otlp]', '[receiving]');
-  const daemon = await startDaemon(t, { config, definitions: [...COMPONENTS, receiving(pipelines)] });
+  const daemon = await startDaemon(t, { config, definitions: [...COMPONENTS, receivingInto(pipelines)] });
   const text = body('a'.repeat(200_000));
   const authorization = `Bearer ${KEY}`;
   const deliver = async (expectedBytes: number, limitBytes: number): Promise<void> => {

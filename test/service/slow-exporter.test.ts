@@ -1,55 +1,30 @@
 // Requests that were read while a store is slow wait until the memory for rows has room; none costs a pass for nothing.
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import { defineExporter } from '../../src/component/exporter.ts';
-import { defineReceiver, type Pipeline } from '../../src/component/receiver.ts';
+import type { Pipeline } from '../../src/component/receiver.ts';
 import { COMPONENTS } from '../../src/components.ts';
 import type { Signal } from '../../src/pdata/context.ts';
+import { actingExporter, receivingInto } from '../support/acting-components.ts';
 import { FILE_CONFIG, KEY, startDaemon } from '../support/daemon.ts';
 import { aSpan, aTraceRequest, newTraceId } from '../support/payloads.ts';
 
-const NOTHING = { type: 'object', additionalProperties: false, properties: {} };
 const SPANS = 200;
 /** For all exporters together. The rows of a hundred such requests have room, and those of two hundred have not. */
 const ROW_BYTES = 1024 * 1024;
 const REQUESTS = 300;
-
-/** A receiver that gives its pipelines to the test. */
-const receiving = (pipelines: Map<Signal, Pipeline>) =>
-  defineReceiver<object>({
-    type: 'receiving',
-    summary: 'Gives its pipelines to the test.',
-    stability: 'development',
-    schema: NOTHING,
-    example: '{}',
-    signals: ['traces'],
-    create: (_options, _host, given) => {
-      for (const [signal, pipeline] of given) pipelines.set(signal, pipeline);
-      return {};
-    },
-  });
 
 /** An exporter whose writes end when the test says so. */
 function heldExporter(bytes: number) {
   const waiting: (() => void)[] = [];
   let isHeld = true;
   let encoded = 0;
-  const definition = defineExporter<object>({
-    type: 'held',
-    summary: 'Writes when the test says so.',
-    stability: 'development',
-    schema: NOTHING,
-    example: '{}',
-    requires: [],
-    signals: ['traces', 'logs', 'metrics'],
-    create: () => ({
-      encode: ({ signal, recordCount }) => {
-        encoded++;
-        return { signal, count: recordCount, bytes, chunks: [], release: () => undefined };
-      },
-      write: () => (isHeld ? new Promise((resolve) => void waiting.push(resolve)) : Promise.resolve()),
-    }),
-  });
+  const definition = actingExporter('held', () => ({
+    encode: ({ signal, recordCount }) => {
+      encoded++;
+      return { signal, count: recordCount, bytes, chunks: [], release: () => undefined };
+    },
+    write: () => (isHeld ? new Promise((resolve) => void waiting.push(resolve)) : Promise.resolve()),
+  }));
   return {
     definition,
     encoded: () => encoded,
@@ -70,7 +45,7 @@ for (const exporters of [1, 2]) {
       .replace('[otlp]', '[receiving]')
       .replace('exporters: { file', `exporters: { ${ids.map((id) => `${id}: {}`).join(', ')}, file`)
       .replaceAll('exporters: [file]', `exporters: [${ids.join(', ')}]`);
-    await startDaemon(t, { config, definitions: [...COMPONENTS, receiving(pipelines), held.definition] });
+    await startDaemon(t, { config, definitions: [...COMPONENTS, receivingInto(pipelines), held.definition] });
     const pipeline = pipelines.get('traces') as Pipeline;
     const request = { signal: 'traces', transport: 'http', authorization: `Bearer ${KEY}` } as const;
     const admissions = await Promise.all(Array.from({ length: REQUESTS }, () => pipeline.admit(request)));

@@ -1,7 +1,7 @@
 // An exporter whose disk does not answer: its requests are answered 503 before their outcome is known.
 import t from 'tap';
-import { defineExporter } from '../../src/component/exporter.ts';
 import { COMPONENTS } from '../../src/components.ts';
+import { actingExporter } from '../support/acting-components.ts';
 import { FILE_CONFIG, startDaemon } from '../support/daemon.ts';
 import { send } from '../support/otlp-client.ts';
 import { aSpan, aTraceRequest } from '../support/payloads.ts';
@@ -20,25 +20,16 @@ function stallable(part: 'stage' | 'write') {
   };
   const answer = (): Promise<void> =>
     stalled ? new Promise((resolve) => void waiting.push(resolve)) : Promise.resolve();
-  const definition = defineExporter<object>({
-    type: 'stallable',
-    summary: 'Stalls when the test says so.',
-    stability: 'development',
-    schema: { type: 'object', additionalProperties: false, properties: {} },
-    example: '{}',
-    requires: [],
-    signals: ['traces', 'logs', 'metrics'],
-    create: () => ({
-      encode: () => rows,
-      ...(part === 'write' ? {} : { stage: () => answer().then(() => ({ ...rows, release: () => undefined })) }),
-      write: () => (part === 'write' ? answer() : Promise.resolve()),
-      isStalled: () => stalled,
-      onStalled: (callback) => {
-        callbacks.add(callback);
-        return () => void callbacks.delete(callback);
-      },
-    }),
-  });
+  const definition = actingExporter('stallable', () => ({
+    encode: () => rows,
+    ...(part === 'write' ? {} : { stage: () => answer().then(() => ({ ...rows, release: () => undefined })) }),
+    write: () => (part === 'write' ? answer() : Promise.resolve()),
+    isStalled: () => stalled,
+    onStalled: (callback) => {
+      callbacks.add(callback);
+      return () => void callbacks.delete(callback);
+    },
+  }));
   return {
     definition,
     callbacks,
