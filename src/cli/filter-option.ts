@@ -18,8 +18,8 @@ export function filterConditions(values: Values, taken: unknown[], views: string
   try {
     const parameters = new Parameters(taken);
     const options = { target: 'span', seesContent: true, views, parameters } as const;
-    const { trace, row, sums, givers = [] } = compileFilter(parseFilter(text), options);
-    const ofTrace = sumsWithin([...givers, ...sums], within);
+    const { trace, row, sums, implied = [] } = compileFilter(parseFilter(text), options);
+    const ofTrace = sumsWithin([...implied, ...sums], within);
     return [...trace, ...(row.length === 0 ? [] : [hasSpan(row.join(' AND '), within)]), ...ofTrace];
   } catch (error) {
     throw filterFault(error);

@@ -14,9 +14,9 @@ const MAX_WAIT_MS = 1000;
  */
 export const ALWAYS_ADMITTED = 16;
 /**
- * With so many requests of a project the limit is this time, where the speed is steady: the project has more work than
- * is done, and no burst. The shorter queue costs nothing, because it is never empty, and with fewer waiting requests a
- * collection of garbage takes less time.
+ * Where the speed of the work is steady, a project with this many requests may wait for this time only. It sends more
+ * than is done, so its queue is never empty, and a longer one would store nothing more. With fewer waiting requests,
+ * garbage collections take less time.
  */
 const MANY = 128;
 const MAX_WAIT_OF_MANY_MS = 300;
@@ -71,8 +71,8 @@ export class ExpectedWait {
     this.#require(project, ALWAYS_ADMITTED, MAX_WAIT_MS);
   }
 
-  /** Like `requireShort`, for work of a steady speed: many requests wait for a shorter time. */
-  requireShortAndSteady(project: string): void {
+  /** Like `requireShort`, for work of a steady speed: very many requests may wait for a shorter time only. */
+  requireShortForMany(project: string): void {
     this.requireShort(project);
     this.#require(project, MANY, MAX_WAIT_OF_MANY_MS);
   }

@@ -39,8 +39,9 @@ const FACT_KEYS: Readonly<Record<string, string>> = {
   user_id: 'user.id',
 };
 /**
- * Dialects that read facts in a document before the attributes, which may say something else: attributes of ADK for
- * JavaScript leave thoughts out. The first attribute counts thoughts in addition, where it was sent.
+ * Dialects whose facts are read from a document before the attributes, with the attribute of tokens that a receiver
+ * adds to the output. Attributes of ADK for JavaScript leave these tokens out, and only its document states them. Where
+ * the attribute was sent, the attributes alone give the same counts.
  */
 const DOCUMENT_FIRST: Readonly<Record<string, string>> = {
   'google-adk': 'gen_ai.usage.experimental.reasoning_tokens',
@@ -112,11 +113,11 @@ function isSum({ input_tokens: input = null, output_tokens: output = null, total
   return input !== null && output !== null && total !== null && BigInt(input) + BigInt(output) === BigInt(total);
 }
 
-/** Adds what no attribute states. Replaces what the document states otherwise. */
+/** Adds the facts that no attribute states, and replaces those that the document stated before the attributes. */
 function addFacts(attributes: Map<string, Json>, row: StoredText, keys: Readonly<Record<string, string>>): void {
   const told = row['attributes'] ?? '';
-  const addend = DOCUMENT_FIRST[row['dialect'] ?? ''];
-  const isDocumentFirst = addend !== undefined && !attributes.has(addend);
+  const added = DOCUMENT_FIRST[row['dialect'] ?? ''];
+  const isDocumentFirst = added !== undefined && !attributes.has(added);
   for (const [column, key] of Object.entries(keys)) {
     const text = row[column] ?? null;
     if (text === null || (attributes.has(key) && !isDocumentFirst)) continue;

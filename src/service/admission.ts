@@ -142,7 +142,7 @@ export class AdmissionControl<Place> {
   /** Throws `overloaded` when a request of the project would wait too long. */
   admit(project: string): void {
     this.#polls.noteArrival();
-    this.#wait.requireShortAndSteady(project);
+    this.#wait.requireShortForMany(project);
   }
 
   /**

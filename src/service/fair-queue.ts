@@ -24,7 +24,7 @@ export interface Flow<Item> {
 export class FairQueue<Item> {
   readonly #clock: VirtualClock;
   readonly #places: number;
-  readonly #hasRoom: (project: string, item: Item) => boolean;
+  readonly #mayBegin: (project: string, item: Item) => boolean;
   readonly #flows = new Map<string, Flow<Item>>();
   /** The first `#activeCount` are those with a pass in progress or waiting. */
   readonly #active: Flow<Item>[] = [];
@@ -32,16 +32,16 @@ export class FairQueue<Item> {
   #running = 0;
   #waiting = 0;
 
-  /** `places`: the limit of passes in progress. `hasRoom`: whether a pass may begin now. */
-  constructor(clock: VirtualClock, places: number, hasRoom: (project: string, item: Item) => boolean) {
+  /** `places`: the limit of passes in progress. `mayBegin`: asked before each pass begins. */
+  constructor(clock: VirtualClock, places: number, mayBegin: (project: string, item: Item) => boolean) {
     this.#clock = clock;
     this.#places = places;
-    this.#hasRoom = hasRoom;
+    this.#mayBegin = mayBegin;
   }
 
   /** Begins a pass that nothing of its project or of this queue is ahead of. Null when it has to wait. */
   start(project: string, item: Item): Flow<Item> | null {
-    if (this.#waiting > 0 || this.#running >= this.#places || !this.#hasRoom(project, item)) return null;
+    if (this.#waiting > 0 || this.#running >= this.#places || !this.#mayBegin(project, item)) return null;
     const flow = this.#flowOf(project);
     if (flow.running !== null) return null;
     this.#activate(flow);
@@ -78,14 +78,15 @@ export class FairQueue<Item> {
 
   /**
    * The flow to serve next, and the virtual time that orders it among those of other queues; null when no pass can
-   * begin or continue. A project without room gains no virtual time while it waits.
+   * begin or continue. The virtual time of a project whose pass may not begin does not fall behind, so that it is not
+   * served before all others later.
    */
   next(): { readonly flow: Flow<Item>; readonly urgencyMs: number } | null {
     let next: Flow<Item> | null = null;
     let urgencyMs = Number.POSITIVE_INFINITY;
     for (let index = 0; index < this.#activeCount; index++) {
       const flow = this.#active[index] as Flow<Item>;
-      if (flow.running === null && !this.#hasRoom(flow.project, flow.waiting[0] as Item)) {
+      if (flow.running === null && !this.#mayBegin(flow.project, flow.waiting[0] as Item)) {
         flow.virtualMs = Math.max(flow.virtualMs, this.#clock.now);
         continue;
       }

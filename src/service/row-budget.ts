@@ -32,13 +32,13 @@ const MAX_ROW_BYTES = 152 * 1048576;
 
 /** With each larger request, the smallest recent one counts as larger by this factor. */
 const SMALLEST_GROWTH = 1.05;
-/** With each request that has fewer, the most recent bytes of rows for a byte of body count as fewer by this factor. */
-const FACTOR_DECAY = 0.97;
+/** The highest recent ratio of row bytes to body bytes is lowered by this factor with each request of a lower one. */
+const RATIO_DECAY = 0.97;
 /** The limit of projects whose recent requests are remembered. */
 const MAX_PROJECTS = 1024;
 /** After so long without a request whose rows were encoded, one is admitted: the next may be smaller than the last. */
 const TRY_AFTER_MS = 1000;
-/** No pass waits for more room than this part of the budget. One with more rows is refused when it finds no more. */
+/** A pass waits for at most this part of the budget. One with more rows is refused when it does not find the rest. */
 const HOLD_PART = 8;
 
 export interface RowBudgetOptions {
@@ -54,8 +54,8 @@ export interface RowBudgetOptions {
 interface Recent {
   /** Row bytes of the smallest. */
   readonly smallest: number;
-  /** The most row bytes for a byte of body. */
-  readonly factor: number;
+  /** The highest ratio of row bytes to body bytes. */
+  readonly ratio: number;
   /** When the rows of the last one were encoded, or one was tried later. */
   readonly atMs: number;
 }
@@ -96,9 +96,9 @@ export class RowBudget {
 
   /** Whether the rows of a body would find room now, with as many bytes as recent requests of the project had. */
   hasRoom(project: string, bodyBytes: number): boolean {
-    // Every project may hold this much.
+    // Then the share of every project has room for the largest part that a pass waits for.
     if (this.#budget.heldBytes < this.#budget.limitBytes / 2) return true;
-    const expected = Math.ceil(bodyBytes * (this.#recent.get(project)?.factor ?? 0));
+    const expected = Math.ceil(bodyBytes * (this.#recent.get(project)?.ratio ?? 0));
     return this.#budget.hasRoom(project, Math.min(expected, Math.floor(this.#budget.limitBytes / HOLD_PART)));
   }
 
@@ -120,7 +120,7 @@ export class RowBudget {
     if (recent === undefined && this.#recent.size >= MAX_PROJECTS) this.#recent.clear();
     this.#recent.set(project, {
       smallest: Math.min(bytes, Math.ceil((recent?.smallest ?? bytes) * SMALLEST_GROWTH)),
-      factor: Math.max(bytes / Math.max(bodyBytes, 1), (recent?.factor ?? 0) * FACTOR_DECAY),
+      ratio: Math.max(bytes / Math.max(bodyBytes, 1), (recent?.ratio ?? 0) * RATIO_DECAY),
       atMs: this.#now(),
     });
   }

@@ -162,14 +162,14 @@ const newest = ({ trace }: Conditions, place: (at: number) => string): string =>
  * wanted.
  */
 function sliceStatement(conditions: Conditions, place: (at: number) => string, views: string): string {
-  const { row, sums, givers = [] } = conditions;
+  const { row, sums, implied = [] } = conditions;
   const within = `BETWEEN ${place(7)}::int8 AND ${place(8)}::int8`;
   const some = row.length === 0 ? [] : [hasSpan(allOf(row), within)];
   return `
   WITH slice AS MATERIALIZED (${newest(conditions, place)}
   ), ${sumsOfUsage(views, `${place(1)}::text`, 'slice')}, hits AS MATERIALIZED (
     SELECT t.* FROM (SELECT * FROM slice ORDER BY first_ns DESC, trace_id DESC OFFSET 0) t
-    WHERE ${allOf([...some, ...withUsage(sumsWithin([...givers, ...sums], within), views, 'usage_sums')])} LIMIT ${place(6)}::int4
+    WHERE ${allOf([...some, ...withUsage(sumsWithin([...implied, ...sums], within), views, 'usage_sums')])} LIMIT ${place(6)}::int4
   ), last_hit AS (SELECT * FROM hits ORDER BY first_ns, trace_id LIMIT 1),
   last_seen AS (SELECT * FROM slice ORDER BY first_ns, trace_id LIMIT 1)
   SELECT (SELECT count(*) FROM slice)::int4 AS examined,

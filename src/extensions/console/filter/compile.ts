@@ -27,10 +27,10 @@ export interface Conditions {
   /** On figures that are computed from all spans of a trace. */
   readonly sums: readonly string[];
   /**
-   * What a trace with a row that meets `row` meets. It is found once for a trace; the span above, from which a row has
-   * a value, is found for each row.
+   * Conditions on the whole trace that follow from `row`. They are checked once for a trace. `row` looks for a span
+   * above each span, which takes longer.
    */
-  readonly givers?: readonly string[];
+  readonly implied?: readonly string[];
   /** Whether a condition reads content or computes sums, so that fewer traces can be looked at in the same time. */
   readonly isHeavy: boolean;
 }
@@ -54,15 +54,18 @@ export function compileFilter({ terms }: Filter, options: CompileOptions): Condi
       field.onTrace === 'sum' ||
       (inherits && field.inherited !== undefined),
   );
-  const givers = inherits ? conditions.flatMap(({ term, sql }) => giverOf(term, sql, options.views)) : [];
-  return { trace: of('trace'), row: of('row'), sums: of('sums'), givers, isHeavy };
+  const implied = inherits ? conditions.flatMap(({ term, sql }) => impliedBy(term, sql, options.views)) : [];
+  return { trace: of('trace'), row: of('row'), sums: of('sums'), implied, isHeavy };
 }
 
-/** `sql`: the condition of the term. The other condition has the same values: one without a place is an error. */
-function giverOf({ field, negated }: Term, sql: string, views: string): readonly string[] {
-  const { giver, inherited } = field;
-  if (giver === undefined || inherited === undefined || negated) return [];
-  return [hasSpanOfTrace(sql.replaceAll(inViews(inherited, views), giver))];
+/**
+ * `sql`: the condition of the term. The implied one refers to the same parameters: PostgreSQL refuses a parameter that
+ * no condition refers to.
+ */
+function impliedBy({ field, negated }: Term, sql: string, views: string): readonly string[] {
+  const { ownerColumn, inherited } = field;
+  if (ownerColumn === undefined || inherited === undefined || negated) return [];
+  return [hasSpanOfTrace(sql.replaceAll(inViews(inherited, views), ownerColumn))];
 }
 
 type Place = 'trace' | 'row' | 'sums';

@@ -43,8 +43,8 @@ export interface Field {
    * conditions.
    */
   readonly inherited?: string;
-  /** The column of the spans `x` of the trace, one of which must meet the condition if `inherited` does. */
-  readonly giver?: string;
+  /** The column of a span `x` that `inherited` gets its value from. */
+  readonly ownerColumn?: string;
   /** Stored values have one case of letters. This gives it to values of a filter. */
   readonly fold?: (text: string) => string;
   /** A condition on the trace `t`, not on a span. `sum`: computed from all spans of the trace. */
@@ -161,7 +161,7 @@ const ALL: readonly Field[] = [
   },
   recorded('tool', 'tool_name', 'the tool'),
   // Users and conversations may be those of log records.
-  { ...owned('agent', 'agent_name', 'the agent'), giver: 'x.agent_name' },
+  { ...owned('agent', 'agent_name', 'the agent'), ownerColumn: 'x.agent_name' },
   owned('user', 'user_id', 'the user'),
   owned('conversation', 'conversation_id', 'the conversation'),
   recorded('dialect', 'dialect', 'the conventions of the sender'),
