@@ -19,7 +19,8 @@ export function Dialog({ title, onClose, children }: DialogProps): JSX.Element {
     // The browser would choose the button that closes the dialog. A long dialog begins at its top.
     element.current?.querySelector<HTMLElement>('.dialog-body input')?.focus({ preventScroll: true });
     return () => {
-      if (before instanceof HTMLElement) before.focus();
+      // The browser returned the focus when the dialog closed. The reader may have moved it since.
+      if (element.current?.open && before instanceof HTMLElement) before.focus();
     };
   }, []);
   return (

@@ -72,4 +72,5 @@ export const bytes = (size: Known<number | string>): string =>
   size === null || size === undefined ? UNKNOWN : shortBytes(Number(size));
 
 /** `1 span`, `2 spans`. */
-export const plural = (value: number, word: string): string => `${exactly(value)} ${word}${value === 1 ? '' : 's'}`;
+export const plural = (value: number, word: string): string =>
+  `${exactly(value)} ${word}${value === 1 ? '' : word.endsWith('h') ? 'es' : 's'}`;

@@ -34,11 +34,7 @@ export function FindBar(props: FindBarProps): JSX.Element {
         }}
       />
       <span role="status">
-        {text === ''
-          ? ''
-          : position > 0
-            ? `${position} of ${exactly(count)}`
-            : plural(count, 'match').replace('matchs', 'matches')}
+        {text === '' ? '' : position > 0 ? `${position} of ${exactly(count)}` : plural(count, 'match')}
       </span>
       {text === '' ? null : (
         <Button
