@@ -92,6 +92,15 @@ t.test('the rules of the console', async (t) => {
     t.equal((await create(admin.headers)).status, 201);
   });
 
+  t.test('telemetry that is sent to the port of the console is referred to the receiver', async (t) => {
+    for (const signal of ['traces', 'logs', 'metrics'])
+      t.match(await ask(`/v1/${signal}`, { method: 'POST', headers: { authorization: 'Bearer slc_x' }, body: {} }), {
+        status: 404,
+        json: { error: { code: 'not_found', message: /receive/u, hint: /4318/u } },
+      });
+    t.match(await ask('/v1/profiles', { method: 'POST', body: {} }), { json: { error: { code: 'cross_origin' } } });
+  });
+
   t.test('S4: another site cannot use the cookie for reading', async (t) => {
     const from = (site: string, more: Ask['headers'] = viewer.headers): Promise<Answer> =>
       ask(ME, { headers: { ...more, 'sec-fetch-site': site } });

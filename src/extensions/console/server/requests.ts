@@ -33,6 +33,10 @@ const MAX_URL_LENGTH = 8 * 1024;
 const API_PATH = /^\/(?:api|tempo|jaeger|mcp|\.well-known)(?:\/|$)/u;
 /** A file at the root that is not built, for example of an earlier version. Other paths are pages. */
 const FILE_PATH = /^\/[^/]*\.[^/]*$/u;
+/** Paths of OTLP/HTTP. The console's port is next to that of the receiver. */
+const OTLP_PATH = /^\/v1\/(?:traces|logs|metrics)$/u;
+const OTLP_HINT =
+  'Send it to the endpoint of the receiver otlp: by default port 4318 for OTLP/HTTP, and 4317 for gRPC.';
 /** Fetch-Metadata of requests that come from the console itself, or from the address bar. */
 const OWN_SITE = new Set(['same-origin', 'none']);
 const STREAMS = new Set<Reply['kind']>(['lines', 'events', 'download']);
@@ -169,6 +173,8 @@ export class Requests {
       });
     if (url.length > MAX_URL_LENGTH) throw new ConsoleError('url_too_long');
     if (target === null) throw new ConsoleError('request_invalid');
+    if (method === 'POST' && OTLP_PATH.test(target.path))
+      throw new ConsoleError('not_found', { message: 'The console does not receive telemetry.', hint: OTLP_HINT });
     // A preflight request of another site. No answer allows it.
     if (method === 'OPTIONS') throw new ConsoleError('cross_origin');
     if (method !== 'GET' && method !== 'HEAD') this.#checkOrigin(request, host);
