@@ -4,7 +4,7 @@ import type { Administration } from '../extensions/postgres/administration.ts';
 import type { Call, Command, Outcome } from './command.ts';
 import { commandLine } from './command-line.ts';
 import { type Demo, makeDemo } from './demo/application.ts';
-import type { DemoRequest } from './demo/otlp.ts';
+import type { DemoRequest, Send } from './demo/otlp.ts';
 import { SCALES } from './demo/day.ts';
 import { sendScale } from './demo/scale.ts';
 import { flagOption, textOption, UsageError } from './options.ts';
@@ -58,7 +58,15 @@ function checkScale(scale: string | undefined): void {
 
 function sendTelemetry(call: Call, target: Target): Promise<Outcome> {
   const { endpoint, key } = target;
-  const send = (request: DemoRequest): Promise<number> => sendRequest(endpoint, key, request);
+  const unreceived = new Set<string>();
+  const send: Send = async (request) => {
+    if (unreceived.has(request.path)) return null;
+    const length = await sendRequest(endpoint, key, request);
+    if (length !== null) return length;
+    unreceived.add(request.path);
+    call.terminal.say(`No pipeline receives ${request.path}, so this part is not sent.`);
+    return null;
+  };
   const lengthMs = SCALES.get(call.values.text('scale') ?? '');
   const instead = withoutDatabase(call, target);
   return lengthMs === undefined
@@ -66,17 +74,18 @@ function sendTelemetry(call: Call, target: Target): Promise<Outcome> {
     : sendScale(call, { endpoint, lengthMs, send, instead });
 }
 
-/** Returns the length of the body. */
-async function sendRequest(endpoint: string, key: string, { path, body }: DemoRequest): Promise<number> {
+/** Returns the length of the body; null for logs and metrics that have no pipeline. */
+async function sendRequest(endpoint: string, key: string, { path, body }: DemoRequest): Promise<number | null> {
   const content = JSON.stringify(body);
   const { status, text } = await post(`${endpoint}${path}`, key, content);
+  if (status === 404 && path !== '/v1/traces') return null;
   if (status !== 200) throw refused(endpoint, path, status, text);
   return content.length;
 }
 
 interface Sending {
   readonly endpoint: string;
-  send(request: DemoRequest): Promise<number>;
+  readonly send: Send;
   /** The last line of the output where there is no database. */
   readonly instead: string | null;
 }
@@ -84,22 +93,13 @@ interface Sending {
 async function sendDemo(call: Call, { endpoint, send, instead }: Sending): Promise<void> {
   const { values, terminal } = call;
   const demo = makeDemo(Date.now(), values.word('environment'));
-  for (const request of demo.requests) await send(request);
-  terminal.print(
-    values.flag('json')
-      ? asData(demo, endpoint)
-      : describe(
-          demo,
-          endpoint,
-          instead ?? `Show it:  ${terminal.style.cyan(commandLine(call, `trace ${demo.traceId}`))}`,
-        ),
-  );
+  const stored: string[] = [];
+  for (const request of demo.requests) if ((await send(request)) !== null) stored.push(`  ${request.content}`);
+  if (values.flag('json')) return terminal.print(asData(demo, endpoint));
+  const next = instead ?? `Show it:  ${terminal.style.cyan(commandLine(call, `trace ${demo.traceId}`))}`;
+  terminal.print([`Sent to ${endpoint}, and stored:`, ...stored, '', next].join('\n'));
 }
 
 function asData({ traceId, conversation }: Demo, endpoint: string): string {
   return asJson({ endpoint, trace_id: traceId, conversation_id: conversation });
-}
-
-function describe({ content }: Demo, endpoint: string, next: string): string {
-  return [`Sent to ${endpoint}, and stored:`, ...content.map((line) => `  ${line}`), '', next].join('\n');
 }

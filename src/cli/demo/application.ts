@@ -10,9 +10,8 @@ import { MS_NS } from '../../pdata/time-units.ts';
 export interface Demo {
   readonly traceId: string;
   readonly conversation: string;
-  readonly requests: readonly DemoRequest[];
-  /** The content, one line for each kind of record. */
-  readonly content: readonly string[];
+  /** One for each signal, with a line that describes it. */
+  readonly requests: readonly (DemoRequest & { readonly content: string })[];
 }
 
 /** Distinguishes a demonstration from real telemetry. */
@@ -46,17 +45,22 @@ export function makeDemo(nowMs: number, environment: string): Demo {
     traceId,
     conversation,
     requests: [
-      { path: '/v1/traces', body: { resourceSpans: [{ resource, scopeSpans: [{ scope: SCOPE, spans }] }] } },
-      { path: '/v1/logs', body: { resourceLogs: [{ resource, scopeLogs: [{ scope: SCOPE, logRecords: [log] }] }] } },
+      {
+        path: '/v1/traces',
+        body: { resourceSpans: [{ resource, scopeSpans: [{ scope: SCOPE, spans }] }] },
+        content:
+          '6 spans: an agent, a retrieval, two model calls (openai, streamed and partly cached; anthropic), a tool that fails',
+      },
+      {
+        path: '/v1/logs',
+        body: { resourceLogs: [{ resource, scopeLogs: [{ scope: SCOPE, logRecords: [log] }] }] },
+        content: '1 log record: the warning about the tool',
+      },
       {
         path: '/v1/metrics',
         body: { resourceMetrics: [{ resource, scopeMetrics: [{ scope: SCOPE, metrics: [durationMetric(at)] }] }] },
+        content: '1 metric: a histogram of the durations of the calls',
       },
-    ],
-    content: [
-      '6 spans: an agent, a retrieval, two model calls (openai, streamed and partly cached; anthropic), a tool that fails',
-      '1 log record: the warning about the tool',
-      '1 metric: a histogram of the durations of the calls',
     ],
   };
 }

@@ -8,6 +8,9 @@ export interface DemoRequest {
   readonly body: object;
 }
 
+/** Returns the length of the body; null if it was not sent, because the daemon has no pipeline of this signal. */
+export type Send = (request: DemoRequest) => Promise<number | null>;
+
 const ERROR = 2;
 export const INTERNAL = 1;
 export const SERVER = 2;

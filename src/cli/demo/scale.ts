@@ -2,7 +2,7 @@
 import type { Call, ExitCode } from '../command.ts';
 import { commandLine } from '../command-line.ts';
 import { type DayPart, makeDay } from './day.ts';
-import type { DemoRequest } from './otlp.ts';
+import type { Send } from './otlp.ts';
 import { formatCount } from '../view/format.ts';
 import { progressLines } from '../view/progress.ts';
 import { asJson } from '../view/screen-text.ts';
@@ -12,8 +12,7 @@ const STOPS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM'];
 export interface ScaleRun {
   readonly endpoint: string;
   readonly lengthMs: number;
-  /** Returns the length of the body. */
-  send(request: DemoRequest): Promise<number>;
+  readonly send: Send;
   /** The last line of the output where there is no database. */
   readonly instead: string | null;
 }
@@ -42,7 +41,9 @@ export async function sendScale(call: Call, { endpoint, lengthMs, send, instead 
     const options = { nowMs: Date.now(), lengthMs, environment: values.word('environment'), seed: values.word('seed') };
     for (const part of makeDay(options)) {
       if (stopped) break;
-      sent.bytes += await send(part.request);
+      const length = await send(part.request);
+      if (length === null) continue;
+      sent.bytes += length;
       add(sent, part);
       const unit = new Date(part.atMs).toISOString().slice(0, 16);
       report({ unit, rows: sent.spans + sent.logs + sent.points, bytes: sent.bytes, share: part.share });
