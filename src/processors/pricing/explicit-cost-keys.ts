@@ -14,6 +14,9 @@ import { parseDocument } from '../../dialects/lookup/documents.ts';
 import { DIALECTS } from '../../dialects/families.ts';
 import { KeyIndex } from '../../dialects/lookup/key-index.ts';
 import { valueAt } from '../../dialects/lookup/paths.ts';
+import { MONEY_DIGITS } from '../../pdata/money.ts';
+import { atScale, decimalOfText, formatUnits } from './decimal.ts';
+import { readDecimal } from './rates.ts';
 
 export type CostSide = 'total' | 'input' | 'output';
 
@@ -31,7 +34,6 @@ export type StatedCosts = Readonly<Record<CostSide, readonly CostCandidate[]>>;
 /** Longer texts are no costs; longer documents are not parsed. */
 const MAX_COST_BYTES = 64;
 const MAX_DOCUMENT_BYTES = MAX_HEAD_BYTES;
-const MICROS = 1_000_000n;
 const MICRO_DIGITS = 6;
 /** Symbols handled in one step. */
 const STEP = 256;
@@ -170,10 +172,13 @@ function valueInDocument(batch: Batch, paths: readonly string[], row: number): C
   return null;
 }
 
-/** Exact when the number of micros is whole. */
-function dollarsOfMicros(micros: CostCandidate['value']): CostCandidate['value'] | null {
-  const text = String(micros).trim();
-  if (!/^\d{1,20}$/.test(text)) return typeof micros === 'number' ? micros / Number(MICROS) : null;
-  const whole = BigInt(text);
-  return `${whole / MICROS}.${String(whole % MICROS).padStart(MICRO_DIGITS, '0')}`;
+/** Exact; a number is rounded as a cost in dollars is. What is no amount is refused later, and explained then. */
+function dollarsOfMicros(micros: CostCandidate['value']): CostCandidate['value'] {
+  const isNumber = typeof micros === 'number';
+  const amount = isNumber ? readDecimal(micros) : decimalOfText(String(micros).trim());
+  if (amount === null) return micros;
+  const dollars = { units: amount.units, scale: amount.scale + MICRO_DIGITS };
+  return isNumber
+    ? formatUnits(atScale(dollars, MONEY_DIGITS), MONEY_DIGITS)
+    : formatUnits(dollars.units, dollars.scale);
 }

@@ -56,7 +56,19 @@ t.test('millionths of a dollar are converted exactly', async (t) => {
     totals({ name: 'claude_code.api_request', scope, attributes: { model: 'm', ...attributes } }, 'logs');
   t.strictSame(log({ cost_usd_micros: 1_234_567n }), ['1.234567']);
   t.strictSame(log({ cost_usd_micros: 5n }), ['0.000005']);
-  t.strictSame(log({ cost_usd: 0.01, cost_usd_micros: 10_000n }), [0.01, '0.010000']);
+  t.strictSame(log({ cost_usd: 0.01, cost_usd_micros: 10_000n }), [0.01, '0.01']);
+  t.strictSame(log({ cost_usd_micros: 1_656_915.785 }), ['1.65691579'], 'half of the last digit, away from zero');
+  t.strictSame(log({ cost_usd_micros: 0.005 }), ['0.00000001']);
+  t.strictSame(log({ cost_usd_micros: '12.34' }), ['0.00001234']);
+  t.strictSame(log({ cost_usd_micros: ' 12 ' }), ['0.000012']);
+  t.strictSame(log({ cost_usd_micros: 1e21 }), ['1000000000000000']);
+  t.strictSame(log({ cost_usd_micros: '12.345' }), ['0.000012345'], 'more digits than a text may have: no cost');
+  for (const none of [-0.5, Number.NaN, Number.POSITIVE_INFINITY, '1e3', '-5', 'free'])
+    t.strictSame(
+      log({ cost_usd_micros: none }),
+      [none],
+      'what is no amount stays as it was sent, and is refused later',
+    );
 });
 
 t.test('names that resemble costs in dollars are never candidates', async (t) => {
