@@ -19,6 +19,8 @@ const START = layout.RECORD_START;
 const END = layout.RECORD_END;
 const TWO_32 = 4294967296;
 const NANOSECONDS_PER_MILLISECOND = 1_000_000;
+const MS_IN_2_32 = Math.floor(TWO_32 / NANOSECONDS_PER_MILLISECOND);
+const NS_BEYOND_MS_IN_2_32 = TWO_32 % NANOSECONDS_PER_MILLISECOND;
 
 /** `goto(index)` moves to a record; the getters read it. Texts are (offset, length, flags), as in `TextRef`. */
 export class RecordCursor {
@@ -49,12 +51,20 @@ export class RecordCursor {
     return this.#memory.u64[(this.#address + END) >>> 3] as bigint;
   }
 
-  /** `startNs` and `endNs` as doubles: exact enough for dates and milliseconds, and much cheaper. */
+  /** `startNs` and `endNs` as doubles: exact enough for dates and durations, and much cheaper. */
   get startApproximateNs(): number {
     return this.#double(START);
   }
   get endApproximateNs(): number {
     return this.#double(END);
+  }
+
+  /** `startNs` and `endNs` in whole milliseconds, rounded down, which a double cannot tell; NaN: not known (0). */
+  get startMs(): number {
+    return this.#wholeMs(START);
+  }
+  get endMs(): number {
+    return this.#wholeMs(END);
   }
 
   /** Milliseconds from the start to an instant, given as the two words of its nanoseconds; never negative. */
@@ -159,6 +169,15 @@ export class RecordCursor {
   /** Points: the metric row. */
   get metric(): number {
     return this.#memory.u32[(this.#address + layout.RECORD_METRIC) >>> 2] as number;
+  }
+
+  /** Each step is exact: 2^32 ns are 4294 ms and 967,296 ns. */
+  #wholeMs(field: number): number {
+    const word = (this.#address + field) >>> 2;
+    const low = this.#memory.u32[word] as number;
+    const high = this.#memory.u32[word + 1] as number;
+    if (low === 0 && high === 0) return Number.NaN;
+    return high * MS_IN_2_32 + Math.floor((high * NS_BEYOND_MS_IN_2_32 + low) / NANOSECONDS_PER_MILLISECOND);
   }
 
   #double(field: number): number {

@@ -43,7 +43,6 @@ const USAGE_OWN = USAGE_SCOPES.indexOf('own');
 const IS_CALL: readonly boolean[] = CATEGORIES.map(
   (name) => name === 'model_call' || name === 'embedding' || name === 'rerank' || name === 'media',
 );
-const NS_PER_MS = 1e6;
 /** Records handled in one step: the lookup of a new model name takes 40 µs. */
 const STEP = 16;
 
@@ -174,8 +173,12 @@ class Pricing implements Processor {
     return { record, stated, computed: describePrice(price).split('\n'), price };
   }
 
-  #startMs(batch: Batch): number {
-    return batch.records.startApproximateNs / NS_PER_MS || this.#host.now();
+  /** A log record without a time of its own has the time at which it was observed. */
+  #startMs({ records, signal }: Batch): number {
+    const { startMs } = records;
+    if (!Number.isNaN(startMs)) return startMs;
+    const observedMs = signal === 'logs' ? records.endMs : Number.NaN;
+    return Number.isNaN(observedMs) ? this.#host.now() : observedMs;
   }
 
   #explicitCosts(): ExplicitCosts {

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { FILE_CONFIG, startDaemon } from '../../support/daemon.ts';
 import { send } from '../../support/otlp-client.ts';
-import { aSpan, aTraceRequest } from '../../support/payloads.ts';
+import { aLogRequest, aSpan, attributes, aTraceRequest } from '../../support/payloads.ts';
 
 const CONFIG = FILE_CONFIG.replace(
   '  environment: {}',
@@ -118,4 +118,50 @@ t.test('an unknown cost is null, never zero', async (t) => {
   t.match(unpriced, { input_tokens: 1000, total_cost: null, input_cost: null, cost_source: null, price_id: null });
   t.match(noUsage, { input_tokens: null, total_cost: null, cost_source: null });
   t.match(half, { input_cost: '0.00250000', output_cost: null, total_cost: null });
+});
+
+const CHANGE_NS = BigInt(Date.parse('2026-10-07T00:00:00Z')) * 1_000_000n;
+const CHANGING = CONFIG.replace(
+  '  pricing: {}',
+  `  pricing:
+    overrides:
+      - id: changing
+        match: { model: changing }
+        prices:
+          - rates: { input: "1", output: "1" }
+          - { from: 2026-10-07, rates: { input: "2", output: "2" } }`,
+);
+const CHANGING_CALL = { ...CALL, ...TOKENS, 'gen_ai.request.model': 'changing' };
+const BEFORE = '0.00110000';
+const AFTER = '0.00220000';
+
+t.test('a new price applies from its nanosecond on', async (t) => {
+  const daemon = await startDaemon(t, { config: CHANGING });
+  const offsets = [-1_000_000n, -300n, -100n, -1n, 0n, 1n, 1_000_000n];
+  const spans = offsets.map((offset) => aSpan({ start: CHANGE_NS + offset, attributes: CHANGING_CALL }));
+  const first = aSpan({ start: 1n, attributes: CHANGING_CALL });
+  await send(daemon.url, { body: JSON.stringify(aTraceRequest([...spans, first])) });
+  const rows = await daemon.rows();
+  const costs = [BEFORE, BEFORE, BEFORE, BEFORE, AFTER, AFTER, AFTER, BEFORE];
+  t.strictSame(
+    rows.map((row) => row['total_cost']),
+    costs,
+  );
+});
+
+t.test('a log record without a time of its own is priced at the time it was observed', async (t) => {
+  const daemon = await startDaemon(t, { config: CHANGING, now: () => Date.parse('2026-11-01') });
+  const record = (times: object): object => ({ ...times, attributes: attributes(CHANGING_CALL) });
+  const observedTimeUnixNano = String(CHANGE_NS - 1n);
+  const body = aLogRequest([
+    record({ observedTimeUnixNano }),
+    record({ timeUnixNano: String(CHANGE_NS), observedTimeUnixNano }),
+    record({}),
+  ]);
+  await send(daemon.url, { path: '/v1/logs', body: JSON.stringify(body) });
+  const rows = await daemon.rows();
+  t.strictSame(
+    rows.map((row) => row['total_cost']),
+    [BEFORE, AFTER, AFTER],
+  );
 });
