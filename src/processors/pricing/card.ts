@@ -120,6 +120,15 @@ export class Card {
     return tier === null ? this : (this.#services.get(tier) ?? this);
   }
 
+  /** Whether it has rates for every moment. */
+  get isUnbroken(): boolean {
+    const { periods } = this.draft;
+    return (
+      periods.every(({ fromMs }, index) => fromMs === (periods[index - 1]?.untilMs ?? Number.NEGATIVE_INFINITY)) &&
+      periods.at(-1)?.untilMs === Number.POSITIVE_INFINITY
+    );
+  }
+
   /** The rates in force at a moment; null where no period covers it. */
   tableAt(timeMs: number): RateTable | null {
     for (let index = this.#periods.length - 1; index >= 0; index--) {

@@ -68,18 +68,18 @@ export function explainPrice(
   const base = { provider, model, route, startedAt: formatMoment(startMs), tried };
   const nothing = { card: null, buckets: [], inputCost: null, outputCost: null, totalCost: null, flags: [] };
   if (priced === null) return { ...base, ...nothing, unpriced: reason };
-  const card = priced.card.of(usage.serviceTier ?? null);
-  const table = card.tableAt(startMs);
-  if (table === null)
+  const inForce = priced.at(startMs);
+  const table = inForce?.card.of(usage.serviceTier ?? null).tableAt(startMs) ?? null;
+  if (inForce === null || table === null)
     return { ...base, ...nothing, unpriced: `the price list has no price of ${priced.card.draft.model} at that time` };
   const buckets = new Buckets();
   buckets.split(usage);
   const row = buckets.inputKnown ? rowFor(table, buckets.prompt) : table.base;
-  const cost = priced.cost(usage, startMs);
+  const cost = inForce.cost(usage, startMs);
   return {
     ...base,
     unpriced: null,
-    card: describeCard(priced, row, cost.audit),
+    card: describeCard(inForce, row, cost.audit),
     buckets: describeBuckets(buckets, row, cost.inputCost !== null, cost.outputCost !== null),
     inputCost: cost.inputCost === null ? null : formatMoney(cost.inputCost),
     outputCost: cost.outputCost === null ? null : formatMoney(cost.outputCost),

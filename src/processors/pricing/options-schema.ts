@@ -89,7 +89,8 @@ const prices = {
   type: 'array',
   minItems: 1,
   maxItems: PERIODS_LIMIT,
-  description: 'Prices over time. Periods must not overlap; a call is priced by its start time.',
+  description:
+    'Prices over time. Periods must not overlap; a call is priced by its start time. Outside of them the entry does not apply.',
   items: objectOption('The rates of one period.', ['rates'], {
     from: {
       type: 'string',
@@ -191,7 +192,8 @@ export const PRICE_ENTRIES_SCHEMA = {
   type: 'array',
   maxItems: OVERRIDES_LIMIT,
   default: [],
-  description: 'Own prices. They come before every price list; the first entry that matches is used.',
+  description:
+    'Own prices. They come before every price list; the first entry that matches, and has a period at the time of the call, is used.',
   items: priceEntry,
 } as const;
 

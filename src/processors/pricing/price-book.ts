@@ -71,7 +71,8 @@ export class PriceBook {
   readonly #catalogue: Catalogue;
   readonly #recent = new RecentNames<Resolution>();
   readonly #providers = new Map<string, EmittedProvider>();
-  readonly #priced = new Map<Card, Map<MatchKind, PricedModel>>();
+  /** By card, match and the price outside of the card's periods. */
+  readonly #priced = new Map<Card, Map<MatchKind, Map<PricedModel | null, PricedModel>>>();
 
   private constructor(layers: Layers) {
     this.#layers = layers;
@@ -160,18 +161,29 @@ export class PriceBook {
       const same = routeOfProvider(prefix, this.#catalogue);
       return same !== null && priceListOf(same) === list;
     });
-    const { stored, user, supplement } = this.#layers;
+    const { stored, user } = this.#layers;
     const search: Search = { folded: from.folded, route, list, spellings, steps };
-    const own = this.#among(stored, 'stored', search) ?? this.#among(user, 'user', search);
-    if (own !== null) return own;
-    if (route === null || list === null) return unknownProvider(provider, from, steps);
+    const own: PlacedEntry[] = [];
+    const isDecided = this.#collect(stored, 'stored', search, own) || this.#collect(user, 'user', search, own);
+    const rest = isDecided ? UNKNOWN : (this.#ofLists(emitted, search) ?? unknownProvider(provider, from, steps));
+    return this.#inOrder(own, route, rest);
+  }
+
+  /** Null: no list is the provider's. */
+  #ofLists(emitted: string, search: Search): Resolution | null {
+    const { route, list, spellings } = search;
+    if (route === null || list === null) return null;
     if (route === LOCAL) return unpriced(route, 'a local or private server has no list price');
     if (spellings.unpriceable !== null) return unpriced(route, spellings.unpriceable);
-    return (
-      this.#among(supplement, 'supplement', search) ??
-      this.#listed(list, emitted, route, search) ??
-      unpriced(route, 'no price list has the model')
-    );
+    const corrections: PlacedEntry[] = [];
+    const isDecided = this.#collect(this.#layers.supplement, 'supplement', search, corrections);
+    const listed = isDecided ? null : this.#listed(list, emitted, route, search);
+    return this.#inOrder(corrections, route, listed ?? unpriced(route, 'no price list has the model'));
+  }
+
+  /** Each entry decides for the moments that it has prices for and those before it do not; `rest` for all others. */
+  #inOrder(entries: readonly PlacedEntry[], route: string | null, rest: Resolution): Resolution {
+    return entries.reduceRight((next, { card, match }) => this.#hit(route, card, match, next.priced), rest);
   }
 
   #emittedProvider(provider: string): EmittedProvider {
@@ -201,15 +213,20 @@ export class PriceBook {
     return prefixed ?? this.#catalogue.providerOfModel(emitted);
   }
 
-  #among(entries: Entries, layer: string, { folded, route, list, spellings, steps }: Search): Resolution | null {
-    if (entries.isEmpty) return null;
+  /** Adds the entries that match, in their order; true when the last one has a price for every moment. */
+  #collect(entries: Entries, layer: string, search: Search, found: PlacedEntry[]): boolean {
+    if (entries.isEmpty) return false;
+    const { folded, route, list, spellings, steps } = search;
     const names = spellings.names.flatMap(({ name, respelled }) => (respelled ? [] : [name]));
     steps?.push(...names.map((name) => `${layer}: ${name}`));
-    const entry = entries.find(
-      names,
-      ({ places }) => places === null || places.some((place) => meansSame(place, folded, route, list)),
-    );
-    return entry === null ? null : this.#hit(route, entry.card, entry.match);
+    const isNext = (entry: PlacedEntry): boolean =>
+      !found.includes(entry) &&
+      (entry.places === null || entry.places.some((place) => meansSame(place, folded, route, list)));
+    for (let entry = entries.find(names, isNext); entry !== null; entry = entries.find(names, isNext)) {
+      found.push(entry);
+      if (entry.card.isUnbroken) return true;
+    }
+    return false;
   }
 
   #place(entry: CompiledEntry): PlacedEntry {
@@ -231,13 +248,20 @@ export class PriceBook {
     return null;
   }
 
-  #hit(route: string | null, card: Card, match: MatchKind): Resolution {
-    let matches = this.#priced.get(card);
-    if (matches === undefined) this.#priced.set(card, (matches = new Map()));
-    let priced = matches.get(match);
-    if (priced === undefined) matches.set(match, (priced = new PricedModel(card, match)));
-    return { route, priced, reason: null };
+  #hit(route: string | null, card: Card, match: MatchKind, otherwise: PricedModel | null = null): Resolution {
+    const matches = made(this.#priced, card, () => new Map<MatchKind, Map<PricedModel | null, PricedModel>>());
+    const others = made(matches, match, () => new Map<PricedModel | null, PricedModel>());
+    return { route, priced: made(others, otherwise, () => new PricedModel(card, match, otherwise)), reason: null };
   }
+}
+
+/** The value of a key, which is made at its first use. */
+function made<K, V>(values: Map<K, V>, key: K, make: () => V): V {
+  const known = values.get(key);
+  if (known !== undefined) return known;
+  const value = make();
+  values.set(key, value);
+  return value;
 }
 
 /** Vendors whose models Bedrock or Vertex also serve: a name of their form was served there. */

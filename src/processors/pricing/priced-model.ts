@@ -63,12 +63,23 @@ export function emptyCharge(): Charge {
 export class PricedModel {
   readonly card: Card;
   readonly match: MatchKind;
+  /** The price at the moments for which the card has none. */
+  readonly #otherwise: PricedModel | null;
+  /** The numbers of the audit texts of the card; those of the other price follow. */
+  readonly #places: number;
   readonly #buckets = new Buckets();
   readonly #charge = emptyCharge();
 
-  constructor(card: Card, match: MatchKind) {
+  constructor(card: Card, match: MatchKind, otherwise: PricedModel | null = null) {
     this.card = card;
     this.match = match;
+    this.#otherwise = otherwise;
+    this.#places = card.rows.length * NOTE_BITS.length * SERVICES;
+  }
+
+  /** The price in force at a moment; null where there is none. */
+  at(startMs: number): PricedModel | null {
+    return this.card.tableAt(startMs) === null ? (this.#otherwise?.at(startMs) ?? null) : this;
   }
 
   /**
@@ -93,7 +104,7 @@ export class PricedModel {
     const tier = usage.serviceTier ?? null;
     const card = this.card.of(tier);
     const table = card.tableAt(startMs);
-    if (table === null) return into;
+    if (table === null) return this.#chargeOtherwise(usage, startMs, into);
     const buckets = this.#buckets;
     buckets.split(usage);
     const row = buckets.inputKnown ? rowFor(table, buckets.prompt) : table.base;
@@ -106,6 +117,12 @@ export class PricedModel {
     return into;
   }
 
+  #chargeOtherwise(usage: Usage, startMs: number, into: Charge): Charge {
+    this.#otherwise?.charge(usage, startMs, into);
+    into.audit += this.#places;
+    return into;
+  }
+
   /** The audit text of one of the rows, where nothing was charged. */
   auditOf(row: RateRow): string {
     return this.auditAt(placeOf(row, 0, null));
@@ -113,6 +130,7 @@ export class PricedModel {
 
   /** The audit text of a charge, by its number. */
   auditAt(place: number): string {
+    if (place >= this.#places && this.#otherwise !== null) return this.#otherwise.auditAt(place - this.#places);
     const tier = SERVICE_TIERS[(place % SERVICES) - 1] ?? null;
     const notes = NOTE_BITS[Math.floor(place / SERVICES) % NOTE_BITS.length] ?? 0;
     const card = this.card.of(tier);

@@ -5,7 +5,10 @@ import type { PriceEntry } from '../../../src/processors/pricing/options.ts';
 import { PRICE_ENTRIES_SCHEMA, PRICING_OPTIONS_SCHEMA } from '../../../src/processors/pricing/options-schema.ts';
 import { PriceBook } from '../../../src/processors/pricing/price-book.ts';
 import { PricingOptionsError } from '../../../src/processors/pricing/price-entry.ts';
+import { formatMoney } from '../../../src/pdata/money.ts';
+import { explainPrice } from '../../../src/processors/pricing/explanation.ts';
 import { pricing } from '../../../src/processors/pricing/pricing.ts';
+import type { Usage } from '../../../src/processors/pricing/usage.ts';
 import { isPrompt } from '../../support/promptness.ts';
 
 const USAGE = { inputTokens: 1_000_000, outputTokens: 1_000_000 };
@@ -305,4 +308,50 @@ t.test('the check of a configuration finds mistakes in own prices, with their pl
   ]);
   t.same(await pricing.check?.({}, place), []);
   t.same(await pricing.check?.({ enabled: false, catalogue: 'prices.json' }, place), []);
+});
+
+t.test('outside of its periods an entry does not apply: the next entry decides, then the lists', async (t) => {
+  const rates = (input: string) => ({ input, output: '0' });
+  const book = await PriceBook.load({
+    overrides: [
+      { id: 'next-year', match: { model: 'gpt-4o' }, prices: [{ from: '2027-01-01', rates: rates('1') }] },
+      {
+        id: 'discount',
+        match: { model: { prefix: 'gpt-4' } },
+        prices: [{ from: '2026-03-01', until: '2026-06-01', rates: rates('2') }],
+        service_tiers: { batch: { multiplier: '0.5' } },
+      },
+      { id: 'own', match: { model: 'own' }, prices: [{ from: '2026-03-01', rates: rates('4') }] },
+    ],
+  });
+  const stored = book.withStored(
+    [
+      {
+        id: 'june',
+        match: { model: 'gpt-4o' },
+        prices: [{ from: '2026-05-31', until: '2026-07-01', rates: rates('3') }],
+      },
+    ],
+    () => t.fail('no mistakes'),
+  );
+  const usage = { inputTokens: 1_000_000, outputTokens: 0 };
+  const priced = (from: PriceBook, model: string, time: string, more: Partial<Usage> = {}): unknown[] => {
+    const found = from.find('openai', model)?.cost({ ...usage, ...more }, Date.parse(time));
+    const explained = explainPrice(from, 'openai', model, { ...usage, ...more }, Date.parse(time));
+    const cost = found?.inputCost ?? null;
+    t.equal(explained.inputCost, cost === null ? null : formatMoney(cost), 'the explanation agrees');
+    t.equal(explained.card?.priceId ?? null, found?.audit ?? null);
+    return [explained.inputCost, /\/(\S+) /.exec(found?.audit ?? '')?.[1] ?? null];
+  };
+  t.strictSame(priced(book, 'gpt-4o', '2026-02-28T23:59:59.999Z'), ['2.50000000', 'gpt-4o']);
+  t.strictSame(priced(book, 'gpt-4o', '2026-03-01'), ['2.00000000', 'discount']);
+  t.strictSame(priced(book, 'gpt-4o', '2026-03-01', { serviceTier: 'batch' }), ['1.00000000', 'discount']);
+  t.strictSame(priced(book, 'gpt-4o', '2026-06-01', { serviceTier: 'batch' }), ['2.50000000', 'gpt-4o']);
+  t.strictSame(priced(book, 'gpt-4o', '2027-01-01'), ['1.00000000', 'next-year']);
+  t.strictSame(priced(book, 'gpt-4.1', '2026-06-01'), ['2.00000000', 'gpt-4.1']);
+  t.strictSame(priced(book, 'own', '2026-02-28'), [null, null]);
+  t.strictSame(priced(stored, 'gpt-4o', '2026-05-30'), ['2.00000000', 'discount']);
+  t.strictSame(priced(stored, 'gpt-4o', '2026-05-31'), ['3.00000000', 'june']);
+  t.strictSame(priced(stored, 'gpt-4o', '2026-07-01'), ['2.50000000', 'gpt-4o']);
+  t.strictSame(priced(stored, 'gpt-4o', '2028-07-01'), ['1.00000000', 'next-year']);
 });
