@@ -89,6 +89,19 @@ export function limitOf(values: Values, highest: number): number {
   return limit;
 }
 
+/** The pairs of a value such as `input=1,output=2`; each name once, because one of two values would be ignored. */
+export function pairsOf(option: string, text: string): ReadonlyMap<string, string> {
+  const pairs = new Map<string, string>();
+  for (const part of text.split(',')) {
+    const [name = '', value, ...more] = part.split('=').map((each) => each.trim());
+    if (value === undefined || more.length > 0)
+      throw new UsageError(`--${option} takes NAME=VALUE, several with commas, not "${part}"`);
+    if (pairs.has(name)) throw new UsageError(`--${option} has "${name}" twice`);
+    pairs.set(name, value);
+  }
+  return pairs;
+}
+
 /** The first word, which the command needs. `name`: as the help has it. */
 export function onlyWord({ words }: Pick<Parsed, 'words'>, name: string): string {
   const [word] = words;

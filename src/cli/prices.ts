@@ -11,7 +11,7 @@ import { listPrices, ownFirst } from '../extensions/postgres/price-directory.ts'
 import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS, readConfig } from './config-options.ts';
 import { withDatabase } from './database.ts';
-import { flagOption, onlyWord, textOption, UsageError } from './options.ts';
+import { flagOption, onlyWord, pairsOf, textOption, UsageError } from './options.ts';
 import { loadBook, pricingOptionsOf } from './price-book.ts';
 import { asJson, clean } from './view/screen-text.ts';
 
@@ -86,8 +86,7 @@ const describe = (explanation: PriceExplanation): string =>
 
 function parseUsage(text: string): Usage {
   const usage: { -readonly [key in keyof Usage]: Usage[key] } = { inputTokens: 0, outputTokens: 0 };
-  for (const part of text.split(',')) {
-    const [word = '', count = ''] = part.split('=').map((each) => each.trim());
+  for (const [word, count] of pairsOf('usage', text)) {
     const field = Object.hasOwn(USAGE_WORDS, word) ? USAGE_WORDS[word] : undefined;
     if (field === undefined) {
       const near = nearest(word, Object.keys(USAGE_WORDS));
@@ -96,7 +95,7 @@ function parseUsage(text: string): Usage {
     }
     const tokens = /^\d+$/u.test(count) ? Number(count) : Number.NaN;
     if (!Number.isSafeInteger(tokens))
-      throw new UsageError(`--usage takes whole numbers, not "${part}"`, `as ${DEFAULT_USAGE}`);
+      throw new UsageError(`--usage takes whole numbers, not "${word}=${count}"`, `as ${DEFAULT_USAGE}`);
     usage[field] = tokens;
   }
   return usage;

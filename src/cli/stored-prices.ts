@@ -15,7 +15,7 @@ import { isProblem, StoredEntries } from '../processors/pricing/stored-entry.ts'
 import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { withDatabase } from './database.ts';
-import { flagOption, onlyWord, textOption, UsageError } from './options.ts';
+import { flagOption, onlyWord, pairsOf, textOption, UsageError } from './options.ts';
 import { loadBook, pricingOptionsOf } from './price-book.ts';
 import { asJson, clean } from './view/screen-text.ts';
 import { layOut } from './terminal.ts';
@@ -48,6 +48,8 @@ export const commands: Readonly<Record<string, Command>> = {
         const project = call.values.text('project') ?? null;
         const book = await loadBook(call, pricingOptionsOf(config));
         const entries = entriesOf(call).map(checked);
+        const twice = entries.find(({ id }, index) => entries.findIndex((entry) => entry.id === id) < index);
+        if (twice !== undefined) throw new UserError(`two entries have the id "${twice.id}"`, 'Nothing was stored.');
         book.withStored(entries, (entry, { path, message }) => {
           throw new UserError(`the price "${entry.id}" is invalid: ${path} ${message}`, 'Nothing was stored.');
         });
@@ -104,10 +106,11 @@ function entriesOf(call: Call): readonly unknown[] {
   const provider = values.text('provider');
   const from = values.text('from');
   return [
+    // Rates stay strings, so that no digit is lost.
     {
       id,
       match: { ...(provider === undefined ? {} : { provider }), model },
-      prices: [{ ...(from === undefined ? {} : { from }), rates: ratesOf(rates) }],
+      prices: [{ ...(from === undefined ? {} : { from }), rates: Object.fromEntries(pairsOf('rates', rates)) }],
     },
   ];
 }
@@ -119,15 +122,6 @@ function readEntries(path: string): unknown {
     throw new UserError(`${path} cannot be read: ${fileFault(error)}`);
   }
 }
-
-/** Rates stay strings, so that no digit is lost. */
-const ratesOf = (text: string): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    text.split(',').map((part) => {
-      const [key = '', rate = ''] = part.split('=').map((each) => each.trim());
-      return [key, rate];
-    }),
-  );
 
 function checked(entry: unknown): PriceEntry {
   const id = typeof entry === 'object' && entry !== null && 'id' in entry ? String(entry.id) : '';

@@ -242,6 +242,8 @@ t.test('prices are explained from the configuration, and a missing one is a fail
   });
   t.match(await sluice('prices', 'check', 'x', '--usage', 'inptu=1'), { code: 2, err: /did you mean "input"/u });
   t.match(await sluice('prices', 'check', 'x', '--usage', 'input=1.5'), { code: 2, err: /whole numbers/u });
+  t.match(await sluice('prices', 'check', 'x', '--usage', 'input=1,input=2'), { code: 2, err: /"input" twice/u });
+  t.match(await sluice('prices', 'check', 'x', '--usage', 'input=1=2'), { code: 2, err: /not "input=1=2"/u });
   t.match(await sluice('prices', 'check', 'x', '--at', 'soon'), { code: 2, err: /takes a date/u });
   t.match(await sluice('prices', 'check'), { code: 2, err: /MODEL is missing/u });
 });

@@ -24,6 +24,9 @@ const config = postgresConfig({
 );
 const daemon = await startDaemon(t, { config });
 const folder = folderOf({
+  'twice.yaml': ['1', '2']
+    .map((input) => `- { id: bad, match: { model: ours }, prices: [{ rates: { input: "${input}" } }] }\n`)
+    .join(''),
   'a.yaml': config,
   'prices.yaml':
     '- { id: a, match: { model: ours }, prices: [{ rates: { input: "3" } }] }\n- { id: b, match: { model: ours }, prices: [{ rates: { input: "4" } }] }\n',
@@ -85,6 +88,9 @@ t.test('a mistake is refused before it is stored, with its path', async (t) => {
   const set = (...args: string[]): Promise<Outcome> => sluice('prices', 'set', 'bad', '--model', 'ours', ...args);
   t.match(await set('--rates', 'input=cheap'), { code: 1, err: /prices\[0\]\.rates\.input must be a decimal number/u });
   t.match(await set('--rates', 'in=1'), { code: 1, err: /rates has the unknown option "in"/u });
+  t.match(await set('--rates', 'input=1,output=2,input=3'), { code: 2, err: /--rates has "input" twice/u });
+  t.match(await set('--rates', 'input=1=2'), { code: 2, err: /--rates takes NAME=VALUE, .*, not "input=1=2"/u });
+  t.match(await sluice('prices', 'set', '--file', 'twice.yaml'), { code: 1, err: /two entries have the id "bad"/u });
   t.match(await set('--rates', 'input=1', '--project', 'nobody'), { code: 1, err: /no project "nobody"/u });
   t.match(await set(), { code: 2, err: /--rates are needed/u });
   t.match(await sluice('prices', 'remove', 'bad'), { code: 1, err: /no price "bad" is stored/u });
