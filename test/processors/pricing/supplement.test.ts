@@ -43,6 +43,7 @@ t.test('each entry prices the names it was written for', async (t) => {
     ['anthropic', 'claude-sonnet-4-5-20250929', '2026-03-12', 200_001, 120_000_600n, 2_250_000_000n],
     ['anthropic', 'claude-sonnet-4-5', '2026-03-13', 200_001, 60_000_300n, 1_500_000_000n],
     ['anthropic', 'claude-2.1', '2024-01-01', 1_000_000, 800_000_000n, 2_400_000_000n],
+    ['anthropic', 'claude-2.0', '2024-01-01', 1_000_000, 800_000_000n, 2_400_000_000n],
     ['aws', 'amazon.titan-embed-text-v2:0', '2026-01-01', 1_000_000, 2_000_000n, null],
     ['mistral_ai', 'mistral-large-latest', '2026-06-01', 1_000_000, 50_000_000n, 150_000_000n],
     ['gcp.gemini', 'gemini-3.6-flash', '2026-08-01', 1_000_000, 150_000_000n, 750_000_000n],
