@@ -118,7 +118,6 @@ export const CLAUDE_CODE: Dialect = {
         'full_command',
         'file_path',
       ],
-      events: ['tool.output'],
     },
   ],
   sources: ['Claude Code documentation: monitoring usage'],

@@ -177,8 +177,8 @@ export const OTEL: Dialect = {
     'gen_ai.tool.description',
     'http.request.body.content',
     'tool.result',
-    { events: ['gen_ai.client.inference.operation.details'] },
-    { inEvents: ['content', 'message', 'tool_calls'] },
+    { events: ['gen_ai.client.inference.operation.details', 'tool.output'] },
+    { inEvents: ['content', 'message', 'output', 'tool_calls'] },
     // A prompt may be an argument of the command of a coding agent: `gemini -p "…"`, `codex exec "…"`.
     {
       only: ['gemini-cli', 'qwen-code', 'codex', 'claude-code', 'copilot'],

@@ -1,7 +1,7 @@
 /** Where content is not captured, none of it is stored: every entry of the lists, in every place. */
 import t from 'tap';
 import { DIALECTS } from '../../../src/dialects/families.ts';
-import { contentOf, type ContentRow, type Dialect } from '../../../src/dialects/dialect.ts';
+import { BODY, contentOf, type ContentRow, type Dialect, type EventPart } from '../../../src/dialects/dialect.ts';
 import type { Batch } from '../../../src/pdata/batch.ts';
 import { DISPOSITION_DROP } from '../../../src/pdata/layout.ts';
 import { SIGNAL_LOGS, SIGNAL_METRICS, SIGNAL_TRACES } from '../../../src/pdata/layout.ts';
@@ -23,6 +23,9 @@ const CANARY = 'canary-7f3a9c';
 
 const scene = new Scene();
 const silent = scene.processor({ capture_content: false });
+
+/** Parts of messages that are content. */
+const CONTENT_PARTS: ReadonlySet<EventPart> = new Set(['input', 'output', 'system']);
 
 const KINDS = ['attributes', 'inEvents', 'events'] as const satisfies readonly (keyof ContentRow)[];
 type Kind = (typeof KINDS)[number];
@@ -126,7 +129,7 @@ t.test('definitions of tools are content under the names of all senders', async 
 
 t.test('bare names are content inside GenAI events, and only there', async (t) => {
   const bare = entries.filter(({ kind }) => kind === 'inEvents');
-  t.same(bare.map(({ key }) => key).sort(), ['content', 'message', 'tool_calls']);
+  t.same(bare.map(({ key }) => key).sort(), ['content', 'message', 'output', 'tool_calls']);
   for (const encoding of ENCODINGS)
     for (const { key } of bare) {
       const event = (name: string): object => spans({ events: [{ name, attributes: [text(key, CANARY)] }] });
@@ -166,6 +169,22 @@ t.test('events that are content lose their attributes and bodies, and stay as ev
         const other = logs({ attributes: [...signs, text('event_name', key)], body }, shared);
         if (leaks(SIGNAL_LOGS, other, encoding)) t.fail(`log event ${key} named by event_name in ${encoding}`);
       }
+    }
+});
+
+t.test('messages that are read from an event of any sender are content without a sign of that sender', async (t) => {
+  const read = DIALECTS.flatMap(({ messageEvents = {} }) => Object.entries(messageEvents)).flatMap(([name, parts]) =>
+    Object.entries(parts).flatMap(([key, part]) => (CONTENT_PARTS.has(part) ? [{ name, key }] : [])),
+  );
+  t.ok(read.length > 10, `${read.length} messages`);
+  for (const encoding of ENCODINGS)
+    for (const { name, key } of read) {
+      const attributes = [text(key, CANARY)];
+      const record = key === BODY ? { body: { stringValue: CANARY } } : { attributes };
+      t.notOk(leaks(SIGNAL_LOGS, logs({ eventName: name, ...record }), encoding), `${key} of the log record ${name}`);
+      if (key === BODY) continue;
+      const span = spans({ events: [{ name, attributes }] });
+      t.notOk(leaks(SIGNAL_TRACES, span, encoding), `${key} of the span event ${name}`);
     }
 });
 
