@@ -75,8 +75,6 @@ export interface SourceRow {
   readonly general?: 'shared' | 'person';
   /** Used after every other row of its field, of any dialect. */
   readonly last?: boolean;
-  /** The pattern also matches attributes that are no content, so `content` lists those that are. */
-  readonly partly?: boolean;
 }
 export type Source = string | SourceRow;
 export type Fields = Readonly<Partial<Record<Field, readonly Source[]>>>;
@@ -192,9 +190,9 @@ export function contentOf({ own = false, fields = {}, content = [] }: Dialect): 
   const rows = CONTENT_COLUMNS.flatMap((column) => fields[column] ?? []).map((source) =>
     typeof source === 'string' ? { attribute: source } : source,
   );
-  const filling = rows.flatMap(({ attribute, only, excluded, partly }): readonly ContentRow[] => {
+  const filling = rows.flatMap(({ attribute, only, excluded }): readonly ContentRow[] => {
     if (own) return [{ attributes: [attribute] }];
-    if (excluded === true || partly === true || attribute === BODY) return [];
+    if (excluded === true || attribute === BODY) return [];
     return [{ attributes: [attribute], ...(only === undefined ? {} : { only }) }];
   });
   return [...filling, ...content.map((row) => (typeof row === 'string' ? { attributes: [row] } : row))];

@@ -70,10 +70,7 @@ export const OPENINFERENCE: Dialect = {
       { attribute: 'input.value', only: ['openinference'], when: ['retrieval', 'rerank', 'memory'] },
       'reranker.query',
     ],
-    retrieval_documents: [
-      { attribute: 'retrieval.documents.{i}.document.*', partly: true },
-      { attribute: 'reranker.output_documents.{i}.document.*', partly: true },
-    ],
+    retrieval_documents: ['retrieval.documents.{i}.document.*', 'reranker.output_documents.{i}.document.*'],
     finish_reason: [
       'llm.finish_reason',
       {
@@ -146,12 +143,7 @@ export const OPENINFERENCE: Dialect = {
     'llm.function_call',
     'tool.json_schema',
     'tool.parameters',
-    'retrieval.documents.{i}.document.content',
-    'retrieval.documents.{i}.document.metadata',
-    'reranker.input_documents.{i}.document.content',
-    'reranker.input_documents.{i}.document.metadata',
-    'reranker.output_documents.{i}.document.content',
-    'reranker.output_documents.{i}.document.metadata',
+    'reranker.input_documents.{i}.document.*',
     'tool.description',
     'message.tool_calls.{i}.*',
     { only: ['openinference'], attributes: ['metadata'] },

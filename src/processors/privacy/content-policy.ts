@@ -35,9 +35,9 @@ const USAGE_KEY = /^llm\.(?:token_count|usage|cost|latency)\.|^llm\.request\.typ
 const KEPT_IN_EVENTS =
   /^(?:index|finish_reason|event[._]name|gen_ai\.(?:system|provider\.name|operation\.name|request\.model|response\.(?:model|id|finish_reasons)|usage\..*))$|\.(?:id|score|distance)$/;
 
-/** Facts whose names continue a name of content: the version of a prompt, the size of a body. */
+/** Facts whose names continue a name of content: the version of a prompt, the size of a body, the id of a document. */
 const FACT_BELOW_CONTENT =
-  /^(?:gen_ai\.prompt\.(?:id|name|version|template\.(?:name|version))|ai\.prompt\.format|mcp\.tool\.result\.is_error|http\.(?:request|response)\.body\.size)$/;
+  /^(?:(?:retrieval|reranker)\.(?:(?:in|out)put_)?documents\.\d+\.document\.(?:id|score)|gen_ai\.prompt\.(?:id|name|version|template\.(?:name|version))|ai\.prompt\.format|mcp\.tool\.result\.is_error|http\.(?:request|response)\.body\.size)$/;
 /** Where a name may end and the path within its value begin: `gen_ai.input.messages[0].content`. */
 const PATH_BEGIN = /[.[]/g;
 /** A longer index than the patterns of lists match. */
@@ -108,8 +108,10 @@ export class ContentLists {
   policyOf(key: string): number {
     let policy = EVENT_NAME_KEYS.has(key) ? POLICY_EVENT_NAME : 0;
     if (isCredentialKey(key) || this.#secrets.find(key).length > 0) policy |= POLICY_CREDENTIAL;
-    for (const { entry } of this.#find(key)) policy |= policyOfEntry(entry, key);
-    if (this.#isBelowContent(key)) policy |= POLICY_CONTENT;
+    if (!FACT_BELOW_CONTENT.test(key)) {
+      for (const { entry } of this.#find(key)) policy |= policyOfEntry(entry, key);
+      if (this.#isBelowContent(key)) policy |= POLICY_CONTENT;
+    }
     if (this.signs.ofKey(key) !== 0 || this.signs.hasValues(key)) policy |= POLICY_SIGN;
     if (KEPT_IN_EVENTS.test(key) || this.#factsInEvents.has(key)) policy |= POLICY_EVENT_KEPT;
     if (key.startsWith(GEN_AI_PREFIX)) policy |= POLICY_GEN_AI;
@@ -134,7 +136,7 @@ export class ContentLists {
 
   /** Whether the key names a part of a value that is content: some senders and Collectors write a map as many keys. */
   #isBelowContent(key: string): boolean {
-    if (FACT_BELOW_CONTENT.test(key) || this.#facts.has(key)) return false;
+    if (this.#facts.has(key)) return false;
     for (const { index } of key.slice(0, this.#longestName + 1).matchAll(PATH_BEGIN))
       if (this.#names.has(key.slice(0, index))) return true;
     return false;

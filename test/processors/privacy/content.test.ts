@@ -279,6 +279,20 @@ t.test('a value that is written as many keys is content, whatever its indexes', 
     }
 });
 
+t.test('of a document that was found, at most its id and its score stay', async (t) => {
+  const documents = ['retrieval.documents', 'reranker.input_documents', 'reranker.output_documents'];
+  for (const encoding of ENCODINGS)
+    for (const name of [...documents, ...documents.map((each) => `gen_ai.${each}`)]) {
+      const stores = (part: string): boolean =>
+        leaks(SIGNAL_TRACES, spans({ attributes: [text(`${name}.3.document.${part}`, CANARY)] }), encoding);
+      for (const part of ['content', 'title', 'page_content', 'metadata', 'metadata.id', 'metadata.0.score'])
+        t.notOk(stores(part), `${name} ${part} in ${encoding}`);
+      // The names of OpenTelemetry hold whole documents, so all below them is content.
+      if (name.startsWith('gen_ai.')) continue;
+      for (const part of ['id', 'score']) t.ok(stores(part), `${name} ${part} in ${encoding}`);
+    }
+});
+
 t.test('facts whose names continue a name of content stay', async (t) => {
   for (const encoding of ENCODINGS)
     for (const key of ['gen_ai.prompt.name', 'gen_ai.prompt.version', 'http.request.body.size'])
