@@ -93,7 +93,7 @@ export const KEY_FORMS: readonly KeyForm[] = [
   form('sq0atp- sq0csp-', BASE64_URL, 20), // Square
   form('AGE-SECRET-KEY-1', UPPER | DIGIT, 20),
   {
-    begins: ['slc_'], // Sluice
+    begins: ['slc_', 'slr_'], // Sluice
     parts: [
       { classes: ALPHANUMERIC, least: 8, most: 8 },
       { classes: BASE64_URL, least: 20, after: '_' },

@@ -6,8 +6,9 @@ const LOCAL_CLASSES = ALPHANUMERIC | UNDERSCORE | DASH | DOT;
 const ASCII = 0x80;
 const PERCENT = 0x25;
 const PLUS = 0x2b;
-const LETTER_OR_NUMBER = /[\p{L}\p{N}]/u;
-const DOMAIN = /(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,62})\.){1,8}[\p{L}][\p{L}\p{N}-]{1,62}/uy;
+/** With the marks that follow a letter in many scripts, and in decomposed texts. */
+const LETTER_OR_NUMBER = /[\p{L}\p{M}\p{N}]/u;
+const DOMAIN = /(?:[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,62})\.){1,8}[\p{L}][\p{L}\p{M}\p{N}-]{1,62}/uy;
 
 export const scanEmails: Scan = (text, from, end, found) => {
   // No address begins inside the one before it.

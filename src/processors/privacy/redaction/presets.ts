@@ -27,8 +27,8 @@ export interface Preset {
 /** Between a plus and the first digit of a phone number. */
 const SEPARATOR = '[ .()/\\\\-]';
 
-/** The last byte of a space or a dash that begins with `e2 80`. */
-const TYPOGRAPHIC = '[\\x80-\\x8a\\x90-\\x95\\xaf]';
+/** Spaces and dashes of three bytes: those that begin with `e2 80`, the minus sign, the ideographic space. */
+const TYPOGRAPHIC = ['\\xe2\\x80[\\x80-\\x8a\\x90-\\x95\\xaf]', '\\xe2\\x88\\x92', '\\xe3\\x80\\x80'];
 
 export const PRESETS = {
   api_keys: { hint: { prefixes: KEY_PREFIXES }, signs: LETTER, shortest: SHORTEST_KEY, scan: scanApiKeys },
@@ -47,10 +47,10 @@ export const PRESETS = {
         '\\d[ .)-][ .)-]\\d\\d\\d[ .-]\\d\\d\\d\\d',
         // With spaces and dashes of typographers.
         '\\+\\xc2\\xa0\\d',
-        `\\+\\xe2\\x80${TYPOGRAPHIC}\\d`,
+        ...TYPOGRAPHIC.map((between) => `\\+${between}\\d`),
         '[\\x80-\\xbf]\\d\\d\\d[ .-]\\d\\d\\d\\d',
         '\\d\\d\\d\\xc2\\xa0\\d\\d\\d\\d',
-        `\\d\\d\\d\\xe2\\x80${TYPOGRAPHIC}\\d\\d\\d\\d`,
+        ...TYPOGRAPHIC.map((between) => `\\d\\d\\d${between}\\d\\d\\d\\d`),
       ],
     },
     signs: DIGIT,
@@ -79,7 +79,9 @@ export const PRESETS = {
     scan: scanAddresses,
   },
   us_ssn: {
-    hint: { prefixes: ['\\d-\\d\\d-\\d', '\\d\\d\\xe2\\x80[\\x90-\\x95]\\d\\d\\d\\d'] },
+    hint: {
+      prefixes: ['\\d-\\d\\d-\\d', '\\d\\d\\xe2\\x80[\\x90-\\x95]\\d\\d\\d\\d', '\\d\\d\\xe2\\x88\\x92\\d\\d\\d\\d'],
+    },
     signs: DIGIT,
     shortest: 11,
     scan: scanSocialSecurity,

@@ -86,14 +86,14 @@ export function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39;
 }
 
-/** Spaces of one line. Models and word processors write narrow and no-break ones into numbers. */
+/** Spaces of one line. Models and word processors write narrow, no-break and ideographic ones into numbers. */
 export function isSpace(code: number): boolean {
-  return code === 0x20 || code === 0xa0 || (code >= 0x2000 && code <= 0x200a) || code === 0x202f;
+  return code === 0x20 || code === 0xa0 || (code >= 0x2000 && code <= 0x200a) || code === 0x202f || code === 0x3000;
 }
 
-/** The dash of ASCII, and hyphens and dashes of typographers. */
+/** The dash of ASCII, hyphens and dashes of typographers, and the minus sign. */
 export function isDash(code: number): boolean {
-  return code === 0x2d || (code >= 0x2010 && code <= 0x2015);
+  return code === 0x2d || (code >= 0x2010 && code <= 0x2015) || code === 0x2212;
 }
 
 /** The end of a run of characters of some classes, at most `limit` characters after `from`. */

@@ -77,15 +77,22 @@ const MIN_PAYLOAD = 4;
 
 const LONG_JWT: Run = { classes: BASE64_URL | DOT, also: '' };
 
-/** Three parts in base64 with dots between them; the first begins a JSON object and is shorter than the longest run. */
+/**
+ * Three parts in base64 with dots between them, or the five of an encrypted token, whose second one may be empty. The
+ * first begins a JSON object and is shorter than the longest run.
+ */
 export const scanJwts: Scan = (text, start, end, found, cut) => {
   for (let from = text.indexOf(JWT_BEGIN, start); from >= 0; ) {
     if (from >= end) return from;
     const header = endOfRun(text, from, BASE64_URL);
-    const payload = text.charAt(header) === '.' ? endOfRun(text, header + 1, BASE64_URL) : header;
+    const payload = afterPart(text, header);
+    const third = afterPart(text, payload);
+    const fourth = afterPart(text, third);
+    const fifth = afterPart(text, fourth);
+    const isEncrypted = payload > header && third > payload + 1 && fourth > third + 1 && fifth > fourth + 1;
     let next = header;
-    if (header - from >= MIN_HEADER && payload - header > MIN_PAYLOAD) {
-      next = text.charAt(payload) === '.' ? endOfRun(text, payload + 1, BASE64_URL) : payload;
+    if (header - from >= MIN_HEADER && (isEncrypted || payload - header > MIN_PAYLOAD)) {
+      next = isEncrypted ? fifth : third;
       found.push(from, next);
       if (next - header > LONGEST_RUN) {
         cut.push(LONG_JWT);
@@ -96,6 +103,11 @@ export const scanJwts: Scan = (text, start, end, found, cut) => {
   }
   return text.length;
 };
+
+/** The end of the part after a dot at `at`; `at` without a dot. */
+function afterPart(text: string, at: number): number {
+  return text.charAt(at) === '.' ? endOfRun(text, at + 1, BASE64_URL) : at;
+}
 
 const PEM_BEGIN = '-----BEGIN ';
 const PEM_END = '-----END';
