@@ -119,7 +119,7 @@ export class RowBudget {
     const recent = this.#recent.get(project);
     if (recent === undefined && this.#recent.size >= MAX_PROJECTS) this.#recent.clear();
     this.#recent.set(project, {
-      smallest: Math.min(bytes, Math.ceil((recent?.smallest ?? bytes) * SMALLEST_GROWTH)),
+      smallest: Math.min(bytes, Math.ceil(Math.max(recent?.smallest ?? bytes, 1) * SMALLEST_GROWTH)),
       ratio: Math.max(bytes / Math.max(bodyBytes, 1), (recent?.ratio ?? 0) * RATIO_DECAY),
       atMs: this.#now(),
     });

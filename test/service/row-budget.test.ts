@@ -109,6 +109,15 @@ t.test('the smallest request is forgotten when all others are larger', async (t)
   for (const rows of kept) rows.close();
 });
 
+t.test('a request without rows is forgotten as well', async (t) => {
+  const budget = new RowBudget({ maxBytes: 32 * MIB });
+  pass(budget, 'a', 0).close();
+  for (let request = 0; request < 400; request++) pass(budget, 'a', 4 * MIB).close();
+  const kept = Array.from({ length: 6 }, () => pass(budget, 'a', 4 * MIB));
+  t.throws(() => budget.admit('a'), { code: 'overloaded' });
+  for (const rows of kept) rows.close();
+});
+
 t.test('a project whose requests become small is not refused without end while another fills the memory', async (t) => {
   let nowMs = 0;
   const budget = new RowBudget({ maxBytes: 32 * MIB, now: () => nowMs });
