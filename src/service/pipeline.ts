@@ -237,10 +237,12 @@ export class SignalPipeline implements Pipeline {
     const encoded: BudgetedRows[] = [];
     let isWhole = false;
     try {
-      for (const exporter of this.#parts.exporters) encoded.push(yield* this.#encodeFor(exporter, batch, bodyBytes));
+      for (const exporter of this.#parts.exporters) {
+        const room = this.#parts.rowBudget.open(batch, bodyBytes, reservedBytes(encoded));
+        encoded.push(yield* this.#encodeFor(exporter, batch, room));
+      }
       const claim = yield* makeClaim(batch, replayKey);
-      const rowBytes = encoded.reduce((sum, { room }) => sum + room.bytes, 0);
-      this.#parts.rowBudget.note(claim.project.name, rowBytes, bodyBytes);
+      this.#parts.rowBudget.note(claim.project.name, reservedBytes(encoded), bodyBytes);
       const taps = this.#parts.taps.current;
       const tapped = taps === null ? null : yield* taps.keep(batch);
       isWhole = true;
@@ -251,8 +253,7 @@ export class SignalPipeline implements Pipeline {
   }
 
   /** The rows in one exporter's format, with their reserved bytes. */
-  *#encodeFor(exporter: Exporter, batch: Batch, bodyBytes: number): Steps<BudgetedRows> {
-    const room = this.#parts.rowBudget.open(batch, bodyBytes);
+  *#encodeFor(exporter: Exporter, batch: Batch, room: RequestRows): Steps<BudgetedRows> {
     batch.rowRoom = room;
     let rows: Rows | null = null;
     let isWhole = false;
@@ -285,6 +286,9 @@ interface PassRequest {
   /** The largest body for this arena, in bytes. */
   readonly limitBytes: number;
 }
+
+const reservedBytes = (encoded: readonly BudgetedRows[]): number =>
+  encoded.reduce((sum, { room }) => sum + room.bytes, 0);
 
 function isSteps(rows: Rows | Steps<Rows>): rows is Steps<Rows> {
   return 'next' in rows;

@@ -23,9 +23,7 @@ const ROW_BYTES_PER_ELEMENT = 256;
 export const MAX_ROW_FACTOR = 128;
 /** Below this size the factor does not apply. */
 const LEAST_LIMIT_BYTES = 1048576;
-/**
- * The limit for the rows of one request in one format. Below the budget, so that a single request always finds room.
- */
+/** The limit for the rows of one request in all formats. Below the budget: a single request always finds room. */
 const MAX_REQUEST_ROW_BYTES = 128 * 1048576;
 /** The limit for the rows of all requests that wait or are being written. */
 const MAX_ROW_BYTES = 152 * 1048576;
@@ -102,14 +100,14 @@ export class RowBudget {
     return this.#budget.hasRoom(project, Math.min(expected, Math.floor(this.#budget.limitBytes / HOLD_PART)));
   }
 
-  /** The budget for the rows of one request in one exporter's format. */
-  open(batch: Batch, bodyBytes: number): RequestRows {
+  /** The budget for the rows of one request in one exporter's format. Those in other formats have `reservedBytes`. */
+  open(batch: Batch, bodyBytes: number, reservedBytes = 0): RequestRows {
     const ofContent =
       bodyBytes * ROW_BYTES_PER_BODY_BYTE +
       (batch.recordCount + batch.metricCount) * ROW_BYTES_PER_RECORD +
       (batch.eventCount + batch.linkCount) * ROW_BYTES_PER_ELEMENT;
     const ofBody = Math.max(bodyBytes * MAX_ROW_FACTOR, LEAST_LIMIT_BYTES);
-    const limit = Math.min(ofContent, ofBody, this.#maxRequestBytes);
+    const limit = Math.min(ofContent, ofBody, this.#maxRequestBytes - reservedBytes);
     const project = batch.context.project.name;
     return new RequestRows(this.#budget, project, limit, this.#released);
   }

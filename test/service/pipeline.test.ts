@@ -171,6 +171,26 @@ t.test('rows are reserved before they wait: only a project that exceeds its shar
   t.match(daemon.registry.print(), /sluice_row_bytes_held 0/);
 });
 
+t.test('rows that have room in the form of each exporter, but never in those of all, are 413', async (t) => {
+  const heavy = actingExporter('heavy', () => ({
+    encode: ({ signal, recordCount: count }) => ({
+      ...{ signal, count, bytes: (count > 9000 ? 80 : 60) * 1024 * 1024, chunks: [], release: () => undefined },
+    }),
+    write: async () => undefined,
+  }));
+  const config = FILE_CONFIG.replace('exporters: { file', 'exporters: { heavy/a: {}, heavy/b: {}, file').replaceAll(
+    'exporters: [file]',
+    'exporters: [heavy/a, heavy/b]',
+  );
+  const daemon = await startDaemon(t, { config, definitions: [...COMPONENTS, heavy] });
+  const post = async (spans: number): Promise<number> =>
+    (await send(daemon.url, { body: JSON.stringify(aTraceRequest(Array.from({ length: spans }, () => aSpan({})))) }))
+      .status;
+  t.equal(await post(10_000), 413, 'a repetition would never be stored');
+  t.equal(await post(9000), 200);
+  t.match(daemon.registry.print(), /sluice_row_bytes_held 0/);
+});
+
 t.test(
   'a body whose rows are a large multiple of it is 413; usual batches with a large resource are accepted',
   async (t) => {
