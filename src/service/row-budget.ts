@@ -30,8 +30,8 @@ const MAX_ROW_BYTES = 152 * 1048576;
 
 /** With each larger request, the smallest recent one counts as larger by this factor. */
 const SMALLEST_GROWTH = 1.05;
-/** The highest recent ratio of row bytes to body bytes is lowered by this factor with each request of a lower one. */
-const RATIO_DECAY = 0.97;
+/** The weight of a request relative to the request after it, in the sums of bytes. */
+const DECAY = 0.97;
 /** The limit of projects whose recent requests are remembered. */
 const MAX_PROJECTS = 1024;
 /** After so long without a request whose rows were encoded, one is admitted: the next may be smaller than the last. */
@@ -52,11 +52,15 @@ export interface RowBudgetOptions {
 interface Recent {
   /** Row bytes of the smallest. */
   readonly smallest: number;
-  /** The highest ratio of row bytes to body bytes. */
-  readonly ratio: number;
+  /** Weighted sums of row bytes and body bytes; the latest has the highest weight. */
+  readonly rowBytes: number;
+  readonly bodyBytes: number;
   /** When the rows of the last one were encoded, or one was tried later. */
   readonly atMs: number;
 }
+
+/** A project without recent requests is expected to have no rows. */
+const NOTHING = { rowBytes: 0, bodyBytes: 1 };
 
 export class RowBudget {
   readonly #budget: FairBudget;
@@ -92,11 +96,15 @@ export class RowBudget {
     this.#recent.set(project, { ...recent, atMs: this.#now() });
   }
 
-  /** Whether the rows of a body would find room now, with as many bytes as recent requests of the project had. */
-  hasRoom(project: string, bodyBytes: number): boolean {
+  /**
+   * Whether the rows of a body would find room now, with the ratio of row bytes to body bytes of the project's recent
+   * requests together. The highest ratio is often that of a few hundred bytes, and says nothing about large bodies.
+   */
+  hasRoom(project: string, bytes: number): boolean {
     // Then the share of every project has room for the largest part that a pass waits for.
     if (this.#budget.heldBytes < this.#budget.limitBytes / 2) return true;
-    const expected = Math.ceil(bodyBytes * (this.#recent.get(project)?.ratio ?? 0));
+    const { rowBytes, bodyBytes } = this.#recent.get(project) ?? NOTHING;
+    const expected = Math.round((bytes * rowBytes) / bodyBytes);
     return this.#budget.hasRoom(project, Math.min(expected, Math.floor(this.#budget.limitBytes / HOLD_PART)));
   }
 
@@ -118,7 +126,8 @@ export class RowBudget {
     if (recent === undefined && this.#recent.size >= MAX_PROJECTS) this.#recent.clear();
     this.#recent.set(project, {
       smallest: Math.min(bytes, Math.ceil(Math.max(recent?.smallest ?? bytes, 1) * SMALLEST_GROWTH)),
-      ratio: Math.max(bytes / Math.max(bodyBytes, 1), (recent?.ratio ?? 0) * RATIO_DECAY),
+      rowBytes: (recent?.rowBytes ?? 0) * DECAY + bytes,
+      bodyBytes: (recent?.bodyBytes ?? 0) * DECAY + bodyBytes,
       atMs: this.#now(),
     });
   }

@@ -14,7 +14,7 @@ function aBatch(project: string, counts: Partial<Batch> = {}): Batch {
 
 /** Reserves the rows of a request, as a pass does. Throws `overloaded`. */
 function pass(budget: RowBudget, project: string, bytes: number, bodyBytes = 16 * MIB): RequestRows {
-  const rows = budget.open(aBatch(project), bodyBytes);
+  const rows = budget.open(aBatch(project, { recordCount: 100_000 }), bodyBytes);
   rows.cover(bytes);
   budget.note(project, bytes, bodyBytes);
   return rows;
@@ -182,6 +182,34 @@ t.test('a body of a project without requests before, and one of any size beside 
   t.equal(budget.hasRoom('new', 1024 * MIB), true, 'a small part is enough for a body of any size');
   for (const rows of kept.splice(3)) rows.close();
   t.equal(budget.hasRoom('slow', 1024 * MIB), true);
+});
+
+t.test('requests of few bytes and many rows do not make large bodies wait that have room', async (t) => {
+  const budget = new RowBudget({ maxBytes: 32 * MIB });
+  const [tinyBody, largeBody] = [500, 900_000];
+  pass(budget, 'mixed', 2 * largeBody, largeBody).close();
+  for (let request = 0; request < 10; request++) pass(budget, 'mixed', 100 * tinyBody, tinyBody).close();
+  while (isAdmitted(() => pass(budget, 'slow', MIB)));
+  t.equal(budget.hasRoom('mixed', largeBody), true);
+  t.ok(
+    isAdmitted(() => pass(budget, 'mixed', 2 * largeBody, largeBody)),
+    'the rows have room',
+  );
+});
+
+t.test('the ratio of rows to bodies is that of the latest requests', async (t) => {
+  const budget = new RowBudget({ maxBytes: 32 * MIB });
+  const sendTo = (ratio: number): void => pass(budget, 'a', ratio * 1000, 1000).close();
+  while (isAdmitted(() => pass(budget, 'slow', MIB)));
+  const left = MIB;
+  for (const [ratio, hasRoom] of [
+    [100, false],
+    [2, true],
+    [100, false],
+  ] as const) {
+    for (let request = 0; request < 200; request++) sendTo(ratio);
+    t.equal(budget.hasRoom('a', left), hasRoom, `${ratio}`);
+  }
 });
 
 t.test('a release of rows is reported once', async (t) => {
