@@ -148,18 +148,19 @@ export class AdmissionControl<Place> {
   /**
    * Runs the pass of a request in a place for bodies of its size: at once when no other pass is before it and its rows
    * would find room, otherwise in its turn. The pass gets the `limitBytes` of the place. A body that is larger must run
-   * again with its true size.
+   * again with its true size: it `hasWaited` for room then, and does not wait for it a second time.
    */
   run<Result>(
     project: string,
     bytes: number,
     begin: (place: Place, limitBytes: number) => Steps<Result>,
+    { hasWaited = false } = {},
   ): Promise<Result> {
     const sizeQueue = this.#queueFor(bytes);
     return new Promise<Result>((resolve, reject) => {
       const pass: Pass<Place> = {
         bytes,
-        holdUntilMs: this.#now() + MAX_HOLD_MS,
+        holdUntilMs: hasWaited ? 0 : this.#now() + MAX_HOLD_MS,
         begin: (place) => begin(place, sizeQueue.limitBytes),
         succeed: resolve as (result: unknown) => void,
         fail: reject,

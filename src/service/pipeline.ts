@@ -172,9 +172,12 @@ export class SignalPipeline implements Pipeline {
 
   async #passed(delivery: Delivery, context: Context, trace: RequestTrace | null): Promise<Passed> {
     const project = context.projectName ?? '';
-    const pass = (bytes: number): Promise<Passed> =>
-      this.#parts.admission.run(project, bytes, (arena, limitBytes) =>
-        this.#pass({ delivery, context, trace, arena, limitBytes }),
+    const pass = (bytes: number, hasWaited = false): Promise<Passed> =>
+      this.#parts.admission.run(
+        project,
+        bytes,
+        (arena, limitBytes) => this.#pass({ delivery, context, trace, arena, limitBytes }),
+        { hasWaited },
       );
     try {
       const bytes = delivery.gzip?.expectedBytes ?? delivery.body.length;
@@ -184,7 +187,7 @@ export class SignalPipeline implements Pipeline {
       } catch (error) {
         if (!needsLargeArena(error)) throw error;
       }
-      return await pass(INPUT_CAPACITY);
+      return await pass(INPUT_CAPACITY, true);
     } finally {
       delivery.body = DROPPED;
       delivery.release?.();

@@ -50,10 +50,10 @@ class Loop {
     { bytes = 100_000, project = 'demo' }: Asked = {},
   ): Promise<void> {
     const steps = typeof stepsMs === 'number' ? [stepsMs] : stepsMs;
-    return this.admission.run(project, bytes, (place) => this.#pass(name, steps, place));
+    return this.admission.run(project, bytes, (place) => this.pass(name, steps, place));
   }
 
-  *#pass(name: string, stepsMs: readonly number[], place: string): Steps {
+  *pass(name: string, stepsMs: readonly number[], place = 'large'): Steps {
     if (this.inProgress.has(place)) throw new Error(`${place} was taken`);
     this.inProgress.set(place, name);
     for (const [index, ms] of stepsMs.entries()) {
@@ -378,6 +378,14 @@ t.test('a pass waits for room for three seconds at most', async (t) => {
     const ms = started[index] ?? 0;
     t.ok(ms >= bound && ms <= bound + 501, `${ms}`);
   }
+});
+
+t.test('a pass that begins again has waited for room before', async (t) => {
+  const loop = new Loop(SIZES);
+  loop.full.add('slow');
+  void loop.admission.run('slow', LARGEST, () => loop.pass('again', [1]), { hasWaited: true });
+  loop.drain();
+  t.strictSame(loop.done, ['again']);
 });
 
 t.test('a project that waited for room is not served before the others afterwards', async (t) => {
