@@ -35,6 +35,7 @@ class Loop {
     this.admission = new AdmissionControl({
       now: () => this.ms,
       afterPoll: (callback) => {
+        if (this.#callbacks.length > 0) throw new Error('two callbacks after one poll');
         this.#callbacks.push(callback);
       },
       after: (ms, callback) => void this.#timers.push({ dueMs: this.ms + ms, callback }),
@@ -72,6 +73,10 @@ class Loop {
     return callbacks.length > 0;
   }
 
+  get timers(): number {
+    return this.#timers.length;
+  }
+
   drain(): void {
     while (this.poll());
   }
@@ -91,6 +96,8 @@ t.test('a request runs at once when no other is before it', async (t) => {
   const loop = new Loop();
   void loop.ask('a', 1);
   t.strictSame(loop.done, ['a']);
+  loop.drain();
+  t.equal(loop.timers, 0, 'nothing waits');
 });
 
 t.test('after two milliseconds the event loop is polled, then the next passes run in order of arrival', async (t) => {
@@ -354,6 +361,7 @@ t.test('a pass begins when its rows find room, and passes of other projects do n
   loop.admission.noteRoom();
   loop.drain();
   t.strictSame(loop.done, ['c'], 'room for others');
+  t.equal(loop.timers, 1, 'their time is checked once');
   loop.full.clear();
   loop.admission.noteRoom();
   loop.drain();
@@ -378,6 +386,19 @@ t.test('a pass waits for room for three seconds at most', async (t) => {
     const ms = started[index] ?? 0;
     t.ok(ms >= bound && ms <= bound + 501, `${ms}`);
   }
+});
+
+t.test('rows that a pass releases while others wait do not cause a second poll', async (t) => {
+  const loop = new Loop();
+  void loop.ask('first', 6);
+  const refused = function* (): Steps {
+    loop.ms += 3;
+    yield;
+    loop.admission.noteRoom();
+  };
+  for (let index = 0; index < 3; index++) void loop.admission.run('demo', 10, refused);
+  loop.drain();
+  t.equal(loop.admission.waiting, 0);
 });
 
 t.test('a pass that begins again has waited for room before', async (t) => {
@@ -408,6 +429,7 @@ t.test('the time of a wait for room does not count as that of passes', async (t)
   loop.drain();
   loop.full.add('demo');
   for (let index = 0; index < 4; index++) void loop.ask(String(index), 2);
+  void loop.ask('beside them', 2, { project: 'other' });
   loop.drain();
   const before = loop.admission.expectedWaitMs('demo');
   loop.ms += 2000;

@@ -178,7 +178,7 @@ t.test('a body of a project without requests before, and one of any size beside 
   const kept = Array.from({ length: 6 }, () => keep('slow', 4 * MIB));
   t.equal(budget.hasRoom('slow', 16 * MIB), false);
   t.equal(budget.hasRoom('new', 16 * MIB), true);
-  keep('new', 16 * 1024).close();
+  keep('new', MIB).close();
   t.equal(budget.hasRoom('new', 1024 * MIB), true, 'a small part is enough for a body of any size');
   for (const rows of kept.splice(3)) rows.close();
   t.equal(budget.hasRoom('slow', 1024 * MIB), true);
@@ -195,6 +195,15 @@ t.test('requests of few bytes and many rows do not make large bodies wait that h
     isAdmitted(() => pass(budget, 'mixed', 2 * largeBody, largeBody)),
     'the rows have room',
   );
+});
+
+t.test('the requests of 1024 projects are remembered', async (t) => {
+  const budget = new RowBudget({ maxBytes: 32 * MIB });
+  for (let project = 0; project < 1024; project++) pass(budget, `${project}`, 100_000, 1000).close();
+  while (isAdmitted(() => pass(budget, '0', MIB)));
+  t.equal(budget.hasRoom('1', MIB), false);
+  pass(budget, 'new', 1000).close();
+  t.equal(budget.hasRoom('1', MIB), true, 'nothing is known of it');
 });
 
 t.test('the ratio of rows to bodies is that of the latest requests', async (t) => {
