@@ -6,6 +6,7 @@ import { hasFilter, reachOf, withCompleteness } from './completeness.ts';
 import { allOf, conditionsOf, environmentCondition, rangeOf } from './question.ts';
 import { sharedStateOf } from './shared-state.ts';
 import { MODEL } from '../filter/trace-spans.ts';
+import { matchingSpans } from './trace-rows.ts';
 
 /** How many of the newest spans are counted. */
 const SAMPLE = 20_000;
@@ -70,15 +71,15 @@ interface Counts {
   readonly complete: boolean;
 }
 
-/** Conditions on sums of a trace are left out: counts are of spans. */
 async function countValues(context: RequestContext, fields: readonly string[]): Promise<Counts> {
   const { project, reader } = context;
   const parameters = new Parameters();
-  const { trace, row, isHeavy } = conditionsOf(context, 'span', parameters);
+  const { trace, row, sums, isHeavy } = conditionsOf(context, 'span', parameters);
   const { from, until } = rangeOf(context);
   const place = (value: unknown): string => parameters.add(value);
   const sample = isHeavy ? HEAVY_SAMPLE : SAMPLE;
   const environment = environmentCondition(context, 's.environment', parameters);
+  const of = `${place(project)}::text`;
   const columns = fields.map((name, at) => `left(${COLUMNS[name]}, ${LONGEST_VALUE}) AS f${at}`).join(', ');
   const counts = fields.map(
     (name, at) => `'${name}', (SELECT coalesce(json_agg(json_build_object('value', f${at}, 'count', n)
@@ -88,13 +89,13 @@ async function countValues(context: RequestContext, fields: readonly string[]): 
   const text = `
   WITH newest AS NOT MATERIALIZED (
     SELECT s.* FROM sluice.spans s
-    WHERE s.project = ${place(project)}::text AND s.start_time_unix_nano >= ${place(String(from))}::int8
+    WHERE s.project = ${of} AND s.start_time_unix_nano >= ${place(String(from))}::int8
       AND s.start_time_unix_nano <= ${place(String(until - 1n))}::int8 AND ${allOf(environment)}
     ORDER BY s.start_time_unix_nano DESC LIMIT ${place(sample)}::int4
   ), seen AS MATERIALIZED (
-    SELECT ${columns}, ${allOf([...row, ...trace])} AS matches
+    SELECT s.trace_id, ${columns}, ${allOf([...row, ...trace])} AS matches
     FROM newest s CROSS JOIN LATERAL (SELECT s.trace_id, s.environment) t
-  ), matching AS NOT MATERIALIZED (SELECT * FROM seen WHERE matches),
+  ), ${matchingSpans(sums, reader.views, of)},
   size AS MATERIALIZED (SELECT count(*) AS examined, count(*) < ${place(sample)}::int4 AS complete FROM seen)
   SELECT complete, json_build_object('examined', examined, 'complete', complete,
     'fields', json_build_object(${counts.join(', ')}))::text AS facets

@@ -3,6 +3,7 @@ import { Parameters } from '../filter/parameters.ts';
 import { jsonText, PROJECT, readRoute } from '../server/route.ts';
 import { hasFilter, reachOf, withCompleteness } from './completeness.ts';
 import { allOf, boundedRangeOf, conditionsOf, environmentCondition } from './question.ts';
+import { matchingSpans } from './trace-rows.ts';
 import { DAY_MS } from '../../../pdata/time-units.ts';
 
 const DAYS = 31;
@@ -19,26 +20,27 @@ export const listTools = readRoute(`${PROJECT}/tools`, ['q', 'env', 'from', 'to'
   const { reply, completeness } = await reachOf(context, reading);
   if (reply !== null) return reply;
   const parameters = new Parameters();
-  const { trace, row, isHeavy } = conditionsOf(context, 'span', parameters);
+  const { trace, row, sums, isHeavy } = conditionsOf(context, 'span', parameters);
   const environment = environmentCondition(context, 's.environment', parameters);
   const place = (value: unknown): string => parameters.add(value);
+  const of = `${place(project)}::text`;
   const sample = place(isHeavy ? HEAVY_SAMPLE : SAMPLE);
   const [found] = await reader.query(
     `WITH newest AS NOT MATERIALIZED (
        SELECT s.* FROM sluice.spans s
-       WHERE s.project = ${place(project)}::text AND s.start_time_unix_nano >= ${place(String(from))}::int8
+       WHERE s.project = ${of} AND s.start_time_unix_nano >= ${place(String(from))}::int8
          AND s.start_time_unix_nano < ${place(String(until))}::int8 AND s.category = 'tool_step' AND ${allOf(environment)}
        ORDER BY s.start_time_unix_nano DESC LIMIT ${sample}::int4
      ), seen AS MATERIALIZED (
        SELECT left(s.tool_name, ${LONGEST_NAME}) AS tool, s.status = 'error' OR s.is_error IS TRUE AS failed,
          s.duration_ns / 1000000.0::float8 AS ms, s.trace_id, s.span_id, ${allOf([...row, ...trace])} AS matches
        FROM newest s CROSS JOIN LATERAL (SELECT s.trace_id, s.environment) t
-     ), tools AS (
+     ), ${matchingSpans(sums, reader.views, of)}, tools AS (
        SELECT tool, count(*) AS call_count, count(*) FILTER (WHERE failed) AS error_count,
          percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY ms) AS times, max(ms) AS max_ms,
          (array_agg(json_build_object('trace_id', encode(trace_id, 'hex'), 'span_id', encode(span_id, 'hex'))
            ORDER BY ms DESC NULLS LAST, trace_id, span_id))[1] AS slowest
-       FROM seen WHERE matches GROUP BY tool
+       FROM matching GROUP BY tool
      )
      SELECT json_build_object('from', ${place(String(from))}::text, 'to', ${place(String(until))}::text,
        'examined', (SELECT count(*) FROM seen), 'complete', (SELECT count(*) FROM seen) < ${sample}::int4,

@@ -1,6 +1,8 @@
 /** Traces as rows of a list: the SQL that computes a row of a trace `t` and writes it as JSON. */
+import { withUsage } from '../filter/fields.ts';
 import { MODEL, spansOf } from '../filter/trace-spans.ts';
 import type { RequestReader } from '../server/route.ts';
+import { allOf } from './question.ts';
 import { nameText } from './texts.ts';
 
 /** The value of the first span that has one. `f` has its start: to sort the values of all spans takes longer. */
@@ -37,6 +39,20 @@ export const sumsOfUsage = (views: string, project: string, of: string): string 
   `usage_sums AS MATERIALIZED (
     SELECT c.trace_id, sum(c.total_cost) AS total_cost, sum(c.total_tokens) AS total_tokens
     FROM ${views}.trace_usage_of(${project}, ARRAY(SELECT trace_id FROM ${of})) c GROUP BY 1)`;
+
+/**
+ * Relations that end in `matching`: the rows of the relation `seen`, which has `trace_id` and `matches`, of traces that
+ * meet the conditions `sums`. These are checked once for a trace.
+ */
+export function matchingSpans(sums: readonly string[], views: string, project: string): string {
+  if (sums.length === 0) return 'matching AS NOT MATERIALIZED (SELECT * FROM seen WHERE matches)';
+  return `wanted AS MATERIALIZED (
+    SELECT t.* FROM sluice.traces t WHERE t.project = ${project} AND t.trace_id IN (SELECT trace_id FROM seen WHERE matches)
+  ), ${sumsOfUsage(views, project, 'wanted')}, matching AS MATERIALIZED (
+    SELECT * FROM seen WHERE matches AND trace_id IN (
+      SELECT t.trace_id FROM wanted t WHERE ${allOf(withUsage(sums, views, 'usage_sums'))})
+  )`;
+}
 
 /**
  * Joins to a relation `t` of traces: figures `f`, ids `i`, the root or earliest span `r`, usage `u`, with the

@@ -3,6 +3,7 @@ import t from 'tap';
 import { listConversations, listTurns } from '../../../../src/extensions/console/api/conversations.ts';
 import { exportRows, exportTrace } from '../../../../src/extensions/console/api/export.ts';
 import { listFacets } from '../../../../src/extensions/console/api/facets.ts';
+import { listTools } from '../../../../src/extensions/console/api/tools.ts';
 import { showHistogram } from '../../../../src/extensions/console/api/histogram.ts';
 import { listLogs } from '../../../../src/extensions/console/api/logs.ts';
 import { listTraces } from '../../../../src/extensions/console/api/traces.ts';
@@ -164,6 +165,26 @@ t.test('facets count the values of the asked fields', async (t) => {
     { value: 'm-1', count: 2 },
   ]);
   t.equal((await reading.refusal(listFacets, { query: { fields: 'hash' } }))?.code, 'request_invalid');
+});
+
+t.test('facets and tools of traces whose figures meet the filter', async (t) => {
+  const project = 'figures';
+  const tool = { project, category: 'tool_step', tool_name: 'search' };
+  // Traces 801, 802 and 803 have 1, 2 and 3 tool steps. The second one has a failed step, and a call that costs.
+  const steps = [1, 2, 2, 3, 3, 3].map((number, at) => spanRow({ ...tool, trace: 800 + number, at: number * 10 + at }));
+  const paid = spanRow({ ...call, project, trace: 802, at: 30, total_cost: '0.5', status: 'error' });
+  await store(reading, [...steps, paid]);
+  const range = { from: String(BASE_NS), to: String(BASE_NS + 1_000_000_000n) };
+  const counts = async (q: string) => {
+    const { fields } = await reading.ask(listFacets, { project, query: { fields: 'tool', q } });
+    const { items } = await reading.ask(listTools, { project, query: { ...range, q } });
+    return [fields.tool[0]?.count ?? 0, items[0]?.call_count ?? 0];
+  };
+  t.same(await counts('trace.spans:>2'), [5, 5]);
+  t.same(await counts('trace.errors:0'), [4, 4]);
+  t.same(await counts('trace.cost:>0.1'), [2, 2]);
+  t.same(await counts('-trace.tokens:>=10 trace.duration:<10ms tool:search'), [4, 4]);
+  t.same(await counts('trace.duration:>1h'), [0, 0]);
 });
 
 t.test('facets include a span that was stored after they were asked for', async (t) => {
