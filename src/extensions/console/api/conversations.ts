@@ -40,7 +40,8 @@ const isListed = (id: string): string => `${id} IS NOT NULL AND length(${id}) <=
 
 /**
  * The `ConversationRow`s of the ids `$2`, in their order. The calls of all of them are read at once, since each call of
- * the functions of views takes time of its own.
+ * the functions of views takes time of its own. A trace that only a log record of the conversation names can have calls
+ * of it too.
  */
 const rowsStatement = (views: string, seesContent: boolean): string => `
   WITH facts AS MATERIALIZED (
@@ -52,7 +53,9 @@ const rowsStatement = (views: string, seesContent: boolean): string => `
       FROM (${recordsOf('n.conversation_id', spansIn('n.conversation_id'))}) s
     ) f
   ), calls AS MATERIALIZED (
-    SELECT * FROM ${views}.trace_usage_of($1::text, ARRAY(SELECT DISTINCT unnest(traces) FROM facts))
+    SELECT * FROM ${views}.trace_usage_of($1::text, ARRAY(
+      SELECT unnest(traces) FROM facts UNION SELECT l.trace_id FROM facts n JOIN sluice.logs l ON ${logsIn('n.conversation_id')}
+      WHERE l.trace_id IS NOT NULL))
   ), named AS MATERIALIZED (
     SELECT coalesce(c.conversation_id, o.value) AS conversation_id, c.input_tokens, c.output_tokens, c.cache_read_tokens,
       c.cache_write_tokens, c.reasoning_tokens, c.total_cost

@@ -243,6 +243,36 @@ t.test('conversations in pages of any size, each once, by their newest trace', a
   t.notOk(hidden.items.some((row) => 'first_input' in row));
 });
 
+t.test('the calls of a conversation do not depend on the other conversations of the page', async (t) => {
+  const project = 'mixed';
+  const at = String(BASE_NS);
+  await store(reading, [
+    spanRow({ ...call, project, trace: 821, conversation_id: 'm-1' }),
+    spanRow({ ...call, project, trace: 822, at: 10, conversation_id: 'm-2' }),
+  ]);
+  // The second trace has a call of the first conversation, in a log record.
+  const record = { ...call, project, trace_id: hex(822, 16), conversation_id: 'm-1', time_unix_nano: at };
+  await reading.insert('logs', [logRow(record)]);
+  for (const limit of [1, 10]) {
+    const rows: ConversationRow[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const page: Page<ConversationRow> = await reading.ask(listConversations, { project, query: { limit, cursor } });
+      rows.push(...page.items);
+      cursor = page.next;
+    }
+    t.same(
+      rows.map(({ conversation_id, trace_count, call_count }) => [conversation_id, trace_count, call_count]),
+      [
+        ['m-2', 1, 1],
+        ['m-1', 1, 2],
+      ],
+      `pages of ${limit}`,
+    );
+  }
+  const { conversation }: Turns = await reading.ask(listTurns, { project, path: { conversation: 'm-1' } });
+  t.equal(conversation.call_count, 2);
+});
+
 t.test('the turns of a conversation, from the newest', async (t) => {
   const turns: Turns = await reading.ask(listTurns, { path: { conversation: 'c-2' } });
   t.same(
