@@ -1,8 +1,11 @@
 /** Figures and times in answers: short, without loss where a model would compute with them. */
 import type { Count } from '../../../pdata/exact-json.ts';
+import type { PartOfRange } from '../api/shapes.ts';
 import { MINUTE_MS, MS_NS, NS_PER_MS, SECOND_MS } from '../../../pdata/time-units.ts';
+import { line } from './untrusted.ts';
 
 const UNKNOWN = '-';
+const LONGEST_REASON = 400;
 
 /** RFC 3339 with milliseconds. */
 export function timeOf(ns: string | null): string {
@@ -35,6 +38,16 @@ export function tokensOf(sums: {
   const { input_tokens: input, output_tokens: output, cache_read_tokens: cached = null } = sums;
   if (input === null && output === null) return '';
   return `${input ?? UNKNOWN}→${output ?? UNKNOWN} tok${cached === null || cached === 0 ? '' : ` (${cached} cached)`}`;
+}
+
+/** The line about archived records that an answer may lack; empty: it has all. `usual`: the reason without one. */
+export function missingLines(
+  { complete_from: from, unread }: PartOfRange,
+  usual = 'ask for archived days with an earlier end',
+): readonly string[] {
+  if (from === undefined && unread === undefined) return [];
+  const before = from === undefined ? '' : ` before ${timeOf(from)}`;
+  return [`Incomplete${before}: ${unread === undefined ? usual : line(unread, LONGEST_REASON)}`];
 }
 
 export const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;

@@ -1,7 +1,7 @@
 /** The tool `get_conversation`: its messages, oldest turn first, each once. */
 import { parseExact } from '../../../pdata/exact-json.ts';
 import type { Turns, StepRow } from '../api/shapes.ts';
-import { costOf, joined, plural, timeOf, tokensOf } from './figures.ts';
+import { costOf, joined, missingLines, plural, timeOf, tokensOf } from './figures.ts';
 import { messageKey, messageText, sectionsOf } from './messages.ts';
 import { PROJECT_ARGUMENT, projectOf } from './projects.ts';
 import { fitLines, projectPath, type Tool } from './tool.ts';
@@ -26,7 +26,7 @@ export const getConversation: Tool = {
   async run(values, { api }) {
     const project = await projectOf(values, api);
     const segments = ['conversations', values.text('conversation'), 'turns'];
-    const { conversation, items, next } = parseExact(
+    const { conversation, items, next, ...part } = parseExact(
       await api.get(projectPath(project, segments, { cursor: values.text('cursor') })),
     ) as Turns;
     const mark = newMark();
@@ -55,6 +55,7 @@ export const getConversation: Tool = {
     return [
       head,
       explainMark(mark),
+      ...missingLines(part, 'archived days were not searched'),
       ...(left > 0 ? [`(${plural(left, 'earlier turn')} of this page left out; get_trace shows each)`] : []),
       ...shown,
       next === null ? 'No earlier turns.' : `Earlier turns: cursor ${next}`,

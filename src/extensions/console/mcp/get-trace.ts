@@ -1,7 +1,7 @@
 /** The tool `get_trace`: totals, the tree of spans as an outline that fits, and what failed. */
 import { parseExact } from '../../../pdata/exact-json.ts';
 import type { SpanDetail, TraceHeader } from '../api/shapes.ts';
-import { costOf, joined, millis, plural, timeOf, tokensOf, tookOf } from './figures.ts';
+import { costOf, joined, millis, missingLines, plural, timeOf, tokensOf, tookOf } from './figures.ts';
 import { PROJECT_ARGUMENT, projectOf } from './projects.ts';
 import { type OutlineSpan, readSpans, treeOf } from './span-tree.ts';
 import { type Api, type Argument, fitLines, projectPath, type Tool } from './tool.ts';
@@ -41,7 +41,7 @@ export const getTrace: Tool = {
     const found = await readSpans(api, projectPath(project, ['traces', trace, 'spans'], query));
     const errors = await readErrors(api, { project, trace, count: header.error_count });
     const rest = found.next === null ? [] : [`More spans: after ${found.next}`];
-    return [...headerLines(header), ...errors, ...outline(found.spans), ...rest].join('\n');
+    return [...headerLines(header), ...missingLines(header), ...errors, ...outline(found.spans), ...rest].join('\n');
   },
 };
 

@@ -1,7 +1,7 @@
 /** The tool `search_traces`. */
 import { parseExact } from '../../../pdata/exact-json.ts';
 import type { Page, TopTraces, TraceRow } from '../api/shapes.ts';
-import { costOf, joined, plural, timeOf, tokensOf, tookOf } from './figures.ts';
+import { costOf, joined, missingLines, plural, timeOf, tokensOf, tookOf } from './figures.ts';
 import { PROJECT_ARGUMENT, projectOf } from './projects.ts';
 import { type Argument, MAX_ANSWER_BYTES, fitLines, projectPath, type Tool, ToolFault } from './tool.ts';
 import { line } from './untrusted.ts';
@@ -52,21 +52,25 @@ export const searchTraces: Tool = {
     if (sort !== 'newest') {
       if (values.text('filter') !== '' || values.text('cursor') !== '')
         throw new ToolFault(`sort "${sort}" takes neither filter nor cursor; sort "newest" takes both`);
-      const { items } = parseExact(
+      const { items, ...part } = parseExact(
         await api.get(projectPath(project, ['traces', 'top'], { ...range, by: sort })),
       ) as TopTraces;
-      return shown(items, items.length === 0 ? 'No traces in this range.' : `Highest ${sort} first.`);
+      const end = items.length === 0 ? 'No traces in this range.' : `Highest ${sort} first.`;
+      return shown(items, [...missingLines(part), end]);
     }
     const query = { ...range, q: values.text('filter'), cursor: values.text('cursor') };
     const page = parseExact(await api.get(projectPath(project, ['traces'], query))) as Page<TraceRow>;
     const looked = `${plural(page.items.length, 'trace')}, looked at ${page.examined} back to ${timeOf(page.reached)}.`;
-    return shown(page.items, page.next === null ? `${looked} No more.` : `${looked} More: cursor ${page.next}`);
+    // A page that continues reads archived days later.
+    const missing = page.next === null || page.unread !== undefined ? missingLines(page) : [];
+    const more = page.next === null ? 'No more.' : `More: cursor ${page.next}`;
+    return shown(page.items, [...missing, `${looked} ${more}`]);
   },
 };
 
-function shown(items: readonly TraceRow[], end: string): string {
+function shown(items: readonly TraceRow[], end: readonly string[]): string {
   const left = (count: number): string => `… ${count} more; ask with a smaller limit`;
-  return [...fitLines(items.map(traceLine), MAX_ANSWER_BYTES - 2600, left), end].join('\n');
+  return [...fitLines(items.map(traceLine), MAX_ANSWER_BYTES - 2600, left), ...end].join('\n');
 }
 
 /** One trace: its id first. */

@@ -1,7 +1,7 @@
 /** The tool `usage`: tokens, cost, errors and times of model calls by a group; and the same of tools. */
 import { parseExact } from '../../../pdata/exact-json.ts';
 import type { ToolUsage, Usage, UsageFigures } from '../api/shapes.ts';
-import { costOf, joined, millis, plural, timeOf, tokensOf } from './figures.ts';
+import { costOf, joined, millis, missingLines, plural, timeOf, tokensOf } from './figures.ts';
 import { PROJECT_ARGUMENT, projectOf } from './projects.ts';
 import { FILTER, FROM, TO } from './search-traces.ts';
 import { fitLines, MAX_ANSWER_BYTES, projectPath, type Tool, ToolFault } from './tool.ts';
@@ -49,7 +49,7 @@ export const usage: Tool = {
 };
 
 function usageText(
-  { from, to, group, interval, series, total, before }: Usage,
+  { from, to, group, interval, series, total, before, ...part }: Usage,
   { limit, points }: { readonly limit: number; readonly points: boolean },
 ): string {
   // Otherwise users that only a span above the call names are left out.
@@ -57,6 +57,7 @@ function usageText(
   const head = [
     `model calls ${timeOf(from)} to ${timeOf(to)} by ${group}${points ? `, each ${interval}` : ''}`,
     `total: ${joined(figuresOf(total), users, `cost of the range before: ${costOf(before.total_cost)}`)}`,
+    ...missingLines(part),
   ];
   const groups = group === 'none' ? series.slice(0, 1) : series;
   const lines = groups.slice(0, limit).flatMap(({ key, total: sums, points: each }) => {
@@ -88,7 +89,7 @@ function figuresOf(sums: UsageFigures): string {
   );
 }
 
-function toolText({ from, to, items, examined, complete }: ToolUsage, limit: number): string {
+function toolText({ from, to, items, examined, complete, ...part }: ToolUsage, limit: number): string {
   const head = `tools ${timeOf(from)} to ${timeOf(to)}, highest p95 first; ${plural(examined, 'step')} examined${complete ? '' : ', the newest of the range'}`;
   const lines = items
     .slice(0, limit)
@@ -101,5 +102,5 @@ function toolText({ from, to, items, examined, complete }: ToolUsage, limit: num
       ),
     );
   const left = (count: number): string => `… ${count} more`;
-  return [head, ...fitLines(lines, MAX_ANSWER_BYTES - HEAD_BYTES, left)].join('\n');
+  return [head, ...missingLines(part), ...fitLines(lines, MAX_ANSWER_BYTES - HEAD_BYTES, left)].join('\n');
 }
