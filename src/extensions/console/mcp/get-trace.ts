@@ -88,8 +88,12 @@ async function readErrors(
   { project, trace, count }: { readonly project: string; readonly trace: string; readonly count: number },
 ): Promise<readonly string[]> {
   if (count === 0) return [];
-  const path = projectPath(project, ['traces', trace, 'spans'], { only: 'error', limit: '200' });
-  const { spans } = await readSpans(api, path);
+  const spans: OutlineSpan[] = [];
+  for (let after: string | null = ''; after !== null; ) {
+    const page = await readSpans(api, projectPath(project, ['traces', trace, 'spans'], { only: 'error', after }));
+    spans.push(...page.spans.slice(-SHOWN_ERRORS));
+    after = page.next;
+  }
   const mark = newMark();
   const lines: string[] = [`errors (${count}), the latest of them first:`];
   let hasMessage = false;

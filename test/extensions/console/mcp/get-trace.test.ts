@@ -1,0 +1,61 @@
+/** The outline of a trace: which errors it shows. */
+import t from 'tap';
+import { getTrace } from '../../../../src/extensions/console/mcp/get-trace.ts';
+import { ToolValues } from '../../../../src/extensions/console/mcp/tool.ts';
+
+const HEADER = {
+  ...{
+    trace_id: 't',
+    name: 'n',
+    environment: 'default',
+    user_id: null,
+    conversation_id: null,
+    services: [],
+    models: [],
+  },
+  ...{ start_time_unix_nano: '0', duration_ns: '0', input_tokens: null, output_tokens: null, total_cost: null },
+};
+
+t.test('of many failed spans the latest are shown', async (t) => {
+  const count = 450;
+  const page = 200;
+  const idOf = (at: number): string => at.toString(16).padStart(16, '0');
+  const get = async (url: string): Promise<string> => {
+    const { pathname, searchParams: query } = new URL(url, 'http://console');
+    const span = /\/spans\/(\w+)$/u.exec(pathname)?.[1];
+    if (span !== undefined)
+      return JSON.stringify({ name: `failed ${Number.parseInt(span, 16)}`, error_type: 'timeout' });
+    if (!pathname.endsWith('/spans')) return JSON.stringify({ ...HEADER, error_count: count });
+    const from = Number(query.get('after') ?? 0);
+    const until = Math.min(count, from + Math.min(page, Number(query.get('limit') ?? page)));
+    const rows = Array.from({ length: until - from }, (_, at) =>
+      JSON.stringify([
+        idOf(from + at),
+        null,
+        0,
+        null,
+        null,
+        '0',
+        '1',
+        1,
+        null,
+        null,
+        null,
+        null,
+        null,
+        null,
+        null,
+        0,
+        0,
+        null,
+      ]),
+    );
+    const next = until === count ? null : String(until);
+    return ['{"columns":[]}', '{"names+":["work"]}', ...rows, JSON.stringify({ end: true, next }), ''].join('\n');
+  };
+  const values = new ToolValues(getTrace, { project: 'shop', trace: 't' });
+  const answer = await getTrace.run(values, { api: { get }, explain: null, sql: null });
+  t.match(answer, /^errors \(450\), the latest of them first:$/mu);
+  const shown = Array.from(answer.matchAll(/failed (\d+) at/gu), ([, at]) => Number(at));
+  t.same(shown, [449, 448, 447]);
+});
