@@ -15,6 +15,10 @@ const scene = await makeScene(t);
 writeFileSync(join(scene.folder, 'sluice.yaml'), postgresConfig({ databaseUrl: scene.url }));
 const traces = await storeStory(scene);
 
+// A record that arrived later names the conversation of a trace of the archived days.
+const late = { conversation_id: 'late-1', received_at: new Date().toISOString() };
+if (traces['repeated'] !== undefined) await storeLog(scene, { ...traces['repeated'], at: 8030 }, late);
+
 const sluice = (...args: readonly string[]): Promise<Outcome> => call(args, scene);
 
 const idOf = (name: string): string => traces[name]?.id ?? '';
@@ -72,6 +76,7 @@ const EXPORTS = [
 const RECORDS = [
   ['span', spanIdOf(2), '--json'],
   ['explain', idOf('repeated'), '--json'],
+  ['conversation', 'late-1', '--json'],
   ['conversation', 'c-1', '--json'],
   ['conversation', 'c-', '--all'],
   ['span', spanIdOf(4), '--trace', idOf('agent').slice(0, 12)],

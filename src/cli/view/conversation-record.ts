@@ -117,14 +117,16 @@ export function refuseSeveral(id: string, keys: readonly Omit<Key, 'isOfLogs'>[]
   );
 }
 
-/** The traces with spans of the conversation, each on the first and last day of its claim. */
+/** The traces with records of the conversation, each on the first and last day of its claim. */
 export async function storedTraces(reader: Reader, id: string, project: string | null): Promise<readonly FoundTrace[]> {
   const dayOf = (ns: string): string => `to_char(to_timestamp(${ns} / 1000000000) AT TIME ZONE 'UTC', 'YYYY-MM-DD')`;
   const rows = await reader.query(
-    `SELECT DISTINCT t.project, encode(t.trace_id, 'hex') AS trace_id, day FROM sluice.spans s
-       JOIN sluice.traces t ON t.trace_id = s.trace_id AND t.project = s.project,
+    `SELECT DISTINCT t.project, encode(t.trace_id, 'hex') AS trace_id, day FROM (
+         SELECT s.project, s.trace_id FROM sluice.spans s WHERE s.project = ANY (ARRAY(${projectsOf('traces')})) AND ${isWhole('s')}
+         UNION SELECT l.project, l.trace_id FROM sluice.logs l WHERE l.project = ANY (ARRAY(${projectsOf('logs')})) AND ${isWhole('l')}
+       ) r JOIN sluice.traces t ON t.trace_id = r.trace_id AND t.project = r.project,
        unnest(ARRAY[${dayOf('t.first_ns')}, ${dayOf('t.last_ns')}]) AS day
-     WHERE s.project = ANY (ARRAY(${projectsOf('traces')})) AND ${isWhole('s')} AND t.first_ns IS NOT NULL`,
+     WHERE t.first_ns IS NOT NULL`,
     [id, project],
   );
   return rows.map((row) => ({
