@@ -18,8 +18,18 @@ export interface TlsMaterial {
   readonly secureOptions: number;
 }
 
+/** The files of a client. Empty: not given. */
+export interface ClientTlsFiles {
+  readonly ca_file: string;
+  readonly cert_file: string;
+  readonly key_file: string;
+}
+
+/** Options for node:tls. */
+export type ClientTlsMaterial = Partial<Pick<TlsMaterial, 'ca' | 'cert' | 'key'>>;
+
 export interface TlsFault {
-  readonly option: keyof TlsOptions;
+  readonly option: keyof TlsOptions | 'ca_file';
   readonly severity: 'error' | 'warning';
   readonly message: string;
   readonly hint: string | null;
@@ -33,7 +43,7 @@ export interface Certificates {
   readonly expires: number;
 }
 
-type FileOption = 'cert_file' | 'key_file' | 'client_ca_file';
+type FileOption = 'cert_file' | 'key_file' | 'client_ca_file' | 'ca_file';
 
 /** A list of suites without these switches TLS 1.3 off. */
 const TLS13_SUITES = ['TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256', 'TLS_AES_128_GCM_SHA256'];
@@ -46,41 +56,87 @@ export interface FileAccess {
 }
 
 export function readCertificates(options: TlsOptions, files: FileAccess): Certificates {
-  return new CertificateReader(options, files).read();
+  const reader = new CertificateReader(
+    options,
+    files,
+    'Clients refuse it. A new certificate is loaded without a restart.',
+  );
+  return reader.ofServer(options);
+}
+
+export interface ClientCertificates {
+  /** Null when a fault is an error. */
+  readonly material: ClientTlsMaterial | null;
+  readonly faults: readonly TlsFault[];
+}
+
+export function readClientCertificates(options: ClientTlsFiles, files: FileAccess): ClientCertificates {
+  return new CertificateReader(options, files, 'Servers refuse it.').ofClient();
 }
 
 class CertificateReader {
-  readonly #options: TlsOptions;
+  readonly #paths: Readonly<Partial<Record<FileOption, string>>>;
   readonly #files: FileAccess;
+  readonly #expiredHint: string;
   readonly #faults: TlsFault[] = [];
 
-  constructor(options: TlsOptions, files: FileAccess) {
-    this.#options = options;
+  constructor(paths: Readonly<Partial<Record<FileOption, string>>>, files: FileAccess, expiredHint: string) {
+    this.#paths = paths;
     this.#files = files;
+    this.#expiredHint = expiredHint;
   }
 
-  read(): Certificates {
-    const { min_version: least, max_version: most = '1.3' } = this.#options;
+  ofServer(options: TlsOptions): Certificates {
+    const { min_version: least, max_version: most = '1.3' } = options;
     if (least > most) this.#error('max_version', `max_version ${most} is below min_version ${least}`, null);
     const cert = this.#file('cert_file');
     const key = this.#file('key_file');
-    const ca = this.#options.client_ca_file === undefined ? undefined : this.#file('client_ca_file');
-    const [certificate] = cert === null ? [] : this.#certificates('cert_file', cert);
-    const privateKey = key === null ? null : this.#privateKey(key);
+    const ca = options.client_ca_file === undefined ? undefined : this.#file('client_ca_file');
+    const certificate = this.#checkPair(cert, key);
     if (ca !== null && ca !== undefined) this.#certificates('client_ca_file', ca);
-    if (certificate !== undefined && privateKey !== null) this.#match(certificate, privateKey);
-    if (certificate !== undefined) this.#checkDates(certificate);
-    const material = cert === null || key === null || ca === null ? null : this.#material(cert, key, ca);
-    const failed = this.#faults.some(({ severity }) => severity === 'error');
+    const material = cert === null || key === null || ca === null ? null : this.#material(options, cert, key, ca);
     return {
-      material: failed ? null : material,
+      material: this.#failed ? null : material,
       faults: this.#faults,
       expires: certificate === undefined ? Number.NaN : Date.parse(certificate.validTo),
     };
   }
 
-  #material(cert: Buffer, key: Buffer, ca: Buffer | undefined): TlsMaterial | null {
-    const { min_version: least, max_version: most, cipher_suites: suites } = this.#options;
+  ofClient(): ClientCertificates {
+    const given = (option: FileOption): Buffer | undefined =>
+      this.#paths[option] === '' ? undefined : (this.#file(option) ?? undefined);
+    const [ca, cert, key] = [given('ca_file'), given('cert_file'), given('key_file')];
+    if (ca !== undefined) this.#certificates('ca_file', ca);
+    const { cert_file: certPath, key_file: keyPath } = this.#paths;
+    if ((certPath === '') !== (keyPath === ''))
+      this.#error(
+        certPath === '' ? 'key_file' : 'cert_file',
+        'cert_file and key_file must be given together',
+        'A client certificate has a key.',
+      );
+    this.#checkPair(cert ?? null, key ?? null);
+    const material = {
+      ...(ca === undefined ? {} : { ca }),
+      ...(cert === undefined ? {} : { cert }),
+      ...(key === undefined ? {} : { key }),
+    };
+    return { material: this.#failed ? null : material, faults: this.#faults };
+  }
+
+  get #failed(): boolean {
+    return this.#faults.some(({ severity }) => severity === 'error');
+  }
+
+  #checkPair(cert: Buffer | null, key: Buffer | null): X509Certificate | undefined {
+    const [certificate] = cert === null ? [] : this.#certificates('cert_file', cert);
+    const privateKey = key === null ? null : this.#privateKey(key);
+    if (certificate !== undefined && privateKey !== null) this.#match(certificate, privateKey);
+    if (certificate !== undefined) this.#checkDates(certificate);
+    return certificate;
+  }
+
+  #material(options: TlsOptions, cert: Buffer, key: Buffer, ca: Buffer | undefined): TlsMaterial | null {
+    const { min_version: least, max_version: most, cipher_suites: suites } = options;
     const material = {
       cert,
       key,
@@ -93,7 +149,7 @@ class CertificateReader {
         ? {}
         : { ciphers: [...TLS13_SUITES, ...suites.map((suite) => CIPHER_SUITES[suite])].join(':') }),
     };
-    if (this.#faults.some(({ severity }) => severity === 'error')) return null;
+    if (this.#failed) return null;
     try {
       createSecureContext(material);
       return material;
@@ -104,7 +160,7 @@ class CertificateReader {
   }
 
   #file(option: FileOption): Buffer | null {
-    const path = this.#files.resolvePath(this.#options[option] ?? '');
+    const path = this.#files.resolvePath(this.#paths[option] ?? '');
     try {
       return readLimitedFile(path, { maxBytes: MAX_TLS_FILE_BYTES });
     } catch (error) {
@@ -123,12 +179,12 @@ class CertificateReader {
       // Reported below.
     }
     const hint = 'It must begin with -----BEGIN CERTIFICATE-----.';
-    this.#error(option, `${option} ${this.#options[option] ?? ''} holds no certificate in PEM`, hint);
+    this.#error(option, `${option} ${this.#paths[option] ?? ''} holds no certificate in PEM`, hint);
     return [];
   }
 
   #privateKey(content: Buffer): KeyObject | null {
-    const { key_file: path } = this.#options;
+    const { key_file: path } = this.#paths;
     const text = content.toString('latin1');
     if (/-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/mu.test(text)) {
       this.#error('key_file', `key_file ${path} is encrypted`, 'Decrypt it: openssl pkey -in FILE -out NEW_FILE.');
@@ -155,13 +211,12 @@ class CertificateReader {
     if (Date.parse(validFrom) > now) this.#warn(`the certificate of cert_file is not valid before ${validFrom}`);
   }
 
-  #error(option: keyof TlsOptions, message: string, hint: string | null): void {
+  #error(option: TlsFault['option'], message: string, hint: string | null): void {
     this.#faults.push({ option, severity: 'error', message, hint });
   }
 
   #warn(message: string): void {
-    const hint = 'Clients refuse it. A new certificate is loaded without a restart.';
-    this.#faults.push({ option: 'cert_file', severity: 'warning', message, hint });
+    this.#faults.push({ option: 'cert_file', severity: 'warning', message, hint: this.#expiredHint });
   }
 }
 
