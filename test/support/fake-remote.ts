@@ -7,6 +7,8 @@ import { decodeProtobuf, loadProtos, type Message } from './protos.ts';
 export interface RemoteRequest {
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
+  /** The names of the headers as sent, in lower case. */
+  readonly names: readonly string[];
   /** Expanded. */
   readonly body: Buffer;
 }
@@ -47,7 +49,8 @@ export async function startRemote(t: { teardown(task: () => Promise<void>): unkn
     incoming.on('end', () => {
       const raw = Buffer.concat(chunks);
       const body = incoming.headers['content-encoding'] === 'gzip' ? gunzipSync(raw) : raw;
-      const request = { path: incoming.url ?? '', headers: incoming.headers, body };
+      const names = incoming.rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
+      const request = { path: incoming.url ?? '', headers: incoming.headers, names, body };
       requests.push(request);
       response.on('finish', () => {
         if (response.statusCode === 200) accepted.push(request);

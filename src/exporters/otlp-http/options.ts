@@ -182,3 +182,47 @@ export function endpointFaults(options: Pick<OtlpHttpOptions, (typeof ENDPOINTS)
     });
   return faults;
 }
+
+/** The client refuses these: it decides how a body is sent. */
+const UNSENDABLE: ReadonlySet<string> = new Set([
+  'content-length',
+  'expect',
+  'keep-alive',
+  'transfer-encoding',
+  'upgrade',
+]);
+/** They describe the body. */
+const OWN: ReadonlySet<string> = new Set(['content-encoding', 'content-type']);
+
+/** The messages do not repeat a value: it may be a secret. */
+export function headerFaults(options: Pick<OtlpHttpOptions, 'headers' | 'proxy_url'>): readonly OptionFault[] {
+  const names = Object.keys(options.headers);
+  const lower = names.map((name) => name.toLowerCase());
+  return names.flatMap((name, index): readonly OptionFault[] => {
+    const option = ['headers', name];
+    const key = lower[index] ?? '';
+    if (lower.indexOf(key) < index)
+      return [{ option, severity: 'error', message: `the header ${name} is given twice`, hint: 'Names have no case.' }];
+    if (OWN.has(key))
+      return [
+        {
+          option,
+          severity: 'warning',
+          message: `the header ${name} is not sent as given`,
+          hint: 'The options encoding and compression decide it.',
+        },
+      ];
+    if (UNSENDABLE.has(key))
+      return [{ option, severity: 'error', message: `the header ${name} cannot be set`, hint: 'Leave it out.' }];
+    if (key === 'proxy-authorization' && options.proxy_url !== '')
+      return [
+        {
+          option,
+          severity: 'error',
+          message: `the header ${name} cannot be set when there is a proxy`,
+          hint: 'Put the credentials into proxy_url: http://user:password@host:port.',
+        },
+      ];
+    return [];
+  });
+}

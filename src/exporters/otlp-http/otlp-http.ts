@@ -9,13 +9,14 @@ import { defineExporter, type Exporter, type Rows } from '../../component/export
 import type { TransactionHandle } from '../../component/capabilities/ledger.ts';
 import { OUTBOX, type Outbox, type OutboxEntry } from '../../component/capabilities/outbox.ts';
 import { Rejection, UserError } from '../../errors.ts';
+import { readClientCertificates } from '../../net/certificates.ts';
 import type { Batch } from '../../pdata/batch.ts';
 import type { Steps } from '../../pdata/steps.ts';
 import { ChunkPool } from '../../pdata/chunk-pool.ts';
 import { encodeInSteps } from '../../pdata/encode-rows.ts';
 import { Delivery } from './delivery.ts';
 import { type DeliveryMetrics, deliveryMetrics } from './delivery-metrics.ts';
-import { endpointFaults, OTLP_HTTP_SCHEMA, type OtlpHttpOptions } from './options.ts';
+import { endpointFaults, headerFaults, OTLP_HTTP_SCHEMA, type OtlpHttpOptions } from './options.ts';
 import { Sender } from './sender.ts';
 
 /** The interval of the check of the outbox's limits. */
@@ -50,7 +51,7 @@ class OtlpHttpExporter implements Exporter {
         'Add the postgres extension to service.extensions; requests wait in its database until they are sent.',
       );
     }
-    await this.#sender.open((path) => this.#host.resolvePath(path));
+    await this.#sender.open(this.#host);
     this.#delivery = new Delivery({
       queue: await outbox.open(this.#host.id),
       retry: this.#options.retry_on_failure,
@@ -135,6 +136,13 @@ export const otlpHttpExporter = defineExporter<OtlpHttpOptions>({
   requires: ['project', 'environment'],
   signals: ['traces', 'logs', 'metrics'],
   ledger: 'postgres',
-  check: endpointFaults,
+  check: (options, place) => [
+    ...endpointFaults(options),
+    ...headerFaults(options),
+    ...readClientCertificates(options.tls, place).faults.map(({ option, ...rest }) => ({
+      option: ['tls', option],
+      ...rest,
+    })),
+  ],
   create: (options, host) => new OtlpHttpExporter(options, host),
 });
