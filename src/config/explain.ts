@@ -17,7 +17,7 @@ import {
 } from './essential.ts';
 import { applicable, childSchemas, isHidden, isSecret, jsonTypeOf, knownKeys, type Schema, typesOf } from './schema.ts';
 import { printable } from './source.ts';
-import { formatByteSize, formatDuration } from './units.ts';
+import { formatByteSize, formatDuration, parseDuration } from './units.ts';
 
 export interface Checked {
   readonly node: Node;
@@ -58,6 +58,22 @@ function keyOf(at: Path, { node }: Checked) {
   return at.length === 0 || typeof at.at(-1) === 'number' ? nodeAt(node, at).origin : keyOriginAt(node, at);
 }
 
+/** What to do instead of common options of the Collector. */
+const COLLECTOR_OPTIONS: Readonly<Record<string, string>> = {
+  'exporters auth': 'set the header in headers',
+  'exporters insecure': 'leave it out: TLS is used when the endpoint begins with https',
+  'exporters max_backups': 'did you mean "max_files"?',
+  'exporters max_days': 'did you mean "max_age"?',
+  'exporters max_megabytes': 'did you mean "max_size"?',
+  'exporters sending_queue': 'leave it out: requests wait in the outbox, see outbox',
+  'receivers auth': 'leave it out: the processor auth checks API keys',
+  'receivers ca_file': 'did you mean "client_ca_file"?',
+  'receivers compression_algorithms': 'leave it out: gzip is accepted',
+  'receivers exposed_headers': 'leave it out',
+  'receivers include_metadata': 'leave it out',
+  'receivers write_timeout': 'leave it out',
+};
+
 function unknownKey(key: string, at: Path, error: ErrorObject, { node, schema, path, diagnostics }: Checked): void {
   const schemas = schemasAt(schema, node, at);
   const place = [...path, ...at];
@@ -69,7 +85,8 @@ function unknownKey(key: string, at: Path, error: ErrorObject, { node, schema, p
     keyOriginAt(node, [...at, key]),
     `unknown option ${quote(key)}${where}`,
     // Those of this alternative only.
-    suggest(key, knownKeys([(error.parentSchema ?? {}) as Schema]), 'options'),
+    COLLECTOR_OPTIONS[`${place[0]} ${key}`] ??
+      suggest(key, knownKeys([(error.parentSchema ?? {}) as Schema]), 'options'),
   );
 }
 
@@ -274,10 +291,14 @@ function typeHint(error: ErrorObject, type: unknown, hidden: boolean): string | 
   return types.includes('object') && options.length > 0 ? `known options: ${options.join(', ')}` : null;
 }
 
-/** The unit of the default is the usual one of the option: days of a retention, seconds of a timeout. */
-function unitOf({ parentSchema }: ErrorObject): string {
-  const usual = (parentSchema as Schema | undefined)?.['default'];
-  return /[a-z]+$/u.exec(typeof usual === 'string' ? usual : '')?.[0] ?? 's';
+/**
+ * The unit of the default is the usual one of the option: days of a retention, seconds of a timeout. Where that exceeds
+ * the maximum, it is seconds, as in the Collector.
+ */
+function unitOf({ parentSchema, data }: ErrorObject): string {
+  const { default: usual, atMost } = (parentSchema ?? {}) as Schema;
+  const unit = /[a-z]+$/u.exec(typeof usual === 'string' ? usual : '')?.[0] ?? 's';
+  return (parseDuration(`${data}${unit}`) ?? Infinity) > Number(atMost ?? Infinity) ? 's' : unit;
 }
 
 /** The type of a text that looks like a number or a truth value. */
