@@ -28,7 +28,7 @@ export const command: Command = {
     withDatabase(call, 'copy', async (database) => {
       const file = onlyWord(call, 'FILE');
       const say = (text: string): void => call.terminal.say(text);
-      const destination = file === STREAM ? streamTo(call) : await openFile(resolve(call.process.cwd(), file));
+      const destination = file === STREAM ? streamTo(call) : await openFile(call, resolve(call.process.cwd(), file));
       try {
         const options = { version: versionOf(), report: progressLines(say) };
         const { rows, bytes, takenAt } = await backUp(database, destination, options);
@@ -46,8 +46,8 @@ interface Destination extends Sink {
   abandon(): Promise<void>;
 }
 
-async function openFile(path: string): Promise<Destination> {
-  const file = await explained(path, () => CompleteFile.open(path));
+async function openFile({ earlyEnd }: Call, path: string): Promise<Destination> {
+  const file = await explained(path, () => CompleteFile.open(path, earlyEnd));
   return {
     write: (data) => explained(path, () => file.write(data)),
     finish: () => explained(path, () => file.finish()),

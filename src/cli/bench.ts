@@ -25,7 +25,6 @@ const BODIES = 4;
 const MOST_SPANS = 10_000;
 const MOST_CONNECTIONS = 1024;
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/u;
-const STOPS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM'];
 
 export const command: Command = {
   description: `Sends spans with new trace ids, as gzip over connections that stay open: first as fast as they are stored, then at parts\nof that rate. A time counts from when its request was due, also when all connections are busy. The figures include the\nload of the generator when it runs on the same machine.\n\nThe spans are stored: in the project ${OWN_PROJECT}, which is created, or in that of the key. The report names the command\nthat removes them. Without --yes, it stores nothing on other machines, with a given key, or in another project that has\nspans.`,
@@ -136,16 +135,14 @@ interface Measurement {
 }
 
 async function measure(call: Call, target: Target, { settings, database }: Measurement): Promise<ExitCode> {
-  const { values, terminal, process } = call;
+  const { values, terminal } = call;
   const { endpoint, key, config } = target;
   // A request without records is invalid, and stores nothing. The key is checked before.
   const probe = await post(`${endpoint}/v1/traces`, key, '{"resourceSpans":[]}');
   if (probe.status !== 400) throw refused(endpoint, '/v1/traces', probe.status, probe.text);
   const isJson = values.flag('json');
   const stopping = new AbortController();
-  const stop = (): void => stopping.abort();
-  // The default action would end the process before its key is revoked. A second signal has the default action.
-  for (const signal of STOPS) process.once(signal, stop);
+  const release = call.earlyEnd.stopAtSignal(() => stopping.abort());
   try {
     const configured = config === null ? null : findMetricsUrl(config);
     const metricsUrl = await boundUrl(call, configured, ({ metrics }) => metrics).catch(() => null);
@@ -172,7 +169,7 @@ async function measure(call: Call, target: Target, { settings, database }: Measu
     if (failure !== null) throw failure;
     return isComplete ? 0 : 1;
   } finally {
-    for (const signal of STOPS) process.removeListener(signal, stop);
+    release();
   }
 }
 

@@ -3,6 +3,7 @@
  * completion and docs/cli.md are made from the two.
  */
 import type { CompiledSchemas } from '../config/compiled-schemas.ts';
+import type { EarlyEnd } from './early-end.ts';
 import type { Options, Values } from './options.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -20,6 +21,7 @@ export interface Call {
   readonly terminal: Terminal;
   /** The real process. A command gets its environment only from here. */
   readonly process: NodeJS.Process;
+  readonly earlyEnd: EarlyEnd;
   /** All commands, for help and completion. */
   readonly commands: readonly CommandEntry[];
   /** Kept by a process that runs several commands. */

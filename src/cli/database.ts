@@ -63,7 +63,7 @@ export async function withDatabase<Result>(
   const options = optionsOf(config);
   const database = new Database();
   const opening = { options, access, call };
-  const { address, embedded } = await open(opening);
+  const { address, stop } = await open(opening);
   try {
     // The settings of a command would stay in sessions that a pooler gives to others: read-only transactions.
     if (options.url !== '') await refusePooling(address);
@@ -76,7 +76,7 @@ export async function withDatabase<Result>(
     throw explainOpening(error);
   } finally {
     await database.close();
-    await embedded?.stop();
+    await stop();
   }
 }
 
@@ -117,24 +117,39 @@ async function requireSchema(database: Database, { access, call }: Opening): Pro
     );
 }
 
-/** The address, and the embedded server if it was started for this command. */
-async function open(
-  opening: Opening,
-): Promise<{ readonly address: Address; readonly embedded: EmbeddedServer | null }> {
+interface Reached {
+  readonly address: Address;
+  /** Stops the embedded server if it was started for this command. */
+  stop(): Promise<void>;
+}
+
+async function open(opening: Opening): Promise<Reached> {
   const { options, call } = opening;
   if (options.url !== '') {
     checkUrl(options.url);
-    return { address: { connectionString: options.url }, embedded: null };
+    return { address: { connectionString: options.url }, stop: async () => undefined };
   }
   try {
     const place = placeOf(call, await findCluster(opening));
     const running = opening.access === 'own' ? undefined : await findRunning(place);
-    if (running !== undefined) return { address: running, embedded: null };
+    if (running !== undefined) return { address: running, stop: async () => undefined };
     if (opening.access === 'read') throw await notRunning(place.dataDir, call);
-    const embedded = new EmbeddedServer(place);
-    return { address: await embedded.start(), embedded };
+    return await startServer(call, place);
   } catch (error) {
     throw explainOpening(error);
+  }
+}
+
+/** Starts an embedded server for a command. Its session is its own: a signal to the command does not reach it. */
+export async function startServer({ earlyEnd }: Call, place: ServerOptions): Promise<Reached> {
+  const embedded = new EmbeddedServer(place);
+  const release = earlyEnd.prepare(() => embedded.stop());
+  const stop = (): Promise<void> => embedded.stop().finally(release);
+  try {
+    return { address: await embedded.start(), stop };
+  } catch (error) {
+    release();
+    throw error;
   }
 }
 

@@ -59,7 +59,7 @@ export const command: Command = {
       throw new UsageError('--since is not before --until', 'as --since 48h --until 24h for the day before');
     return withReader(call, async (reader) => {
       const path = values.text('output');
-      const output = path === undefined ? openStream(call.process.stdout) : await openFile(path);
+      const output = path === undefined ? openStream(call.process.stdout) : await openFile(path, call.earlyEnd);
       let rows: number | null = null;
       try {
         const job = { call, what, as, period, output };

@@ -11,6 +11,7 @@ import { openFileLimit } from '../net/open-files.ts';
 import { type CommandEntry, type ExitCode, loadCommand, type LoadedCommand } from './command.ts';
 import { COMMANDS, DEFAULT_COMMAND, OWN_COMMANDS } from './commands.ts';
 import { RUN_OPTIONS } from './config-options.ts';
+import { EarlyEnd } from './early-end.ts';
 import { commandHelp, groupHelp, overviewHelp, ROOT_OPTIONS } from './help.ts';
 import { firstWord, parseWords, UsageError } from './options.ts';
 import { makeStyle, makeTerminal, type Terminal, wantsColour } from './terminal.ts';
@@ -24,18 +25,21 @@ const RAISE_OPEN_FILES = 'Raise the limit: `ulimit -n 65536`, or LimitNOFILE=655
 /** `schemas`: of earlier commands of this process, which saves compiling. */
 export async function main(host: NodeJS.Process, schemas?: CompiledSchemas): Promise<void> {
   const terminal = makeTerminal(host);
+  const earlyEnd = new EarlyEnd(host);
   host.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (earlyEnd.hasBegun) return;
     // `sluice components | head` closes the output early, which is not an error.
-    if (error.code === 'EPIPE') host.exit(0);
-    terminal.say(`error: the output cannot be written: ${error.message}`);
-    host.exit(1);
+    const isFault = error.code !== 'EPIPE';
+    if (isFault) terminal.say(`error: the output cannot be written: ${error.message}`);
+    earlyEnd.begin(() => host.exit(isFault ? 1 : 0));
   });
   // A daemon whose messages cannot be written runs on.
   host.stderr.on('error', () => undefined);
   try {
     checkOpenFiles();
-    host.exitCode = await dispatch(host, terminal, schemas);
+    host.exitCode = await dispatch({ host, terminal, earlyEnd, schemas });
   } catch (error) {
+    if (earlyEnd.hasBegun) return;
     host.exitCode = report(error, host, terminal);
     // Resources that a failed start left open must not keep the process alive. The timer does not either.
     setTimeout(() => host.exit(), LEFTOVER_TIMEOUT_MS).unref();
@@ -49,7 +53,8 @@ function checkOpenFiles(): void {
     throw new UserError(`only ${allowed} files may be open at once`, RAISE_OPEN_FILES);
 }
 
-async function dispatch(host: NodeJS.Process, terminal: Terminal, schemas?: CompiledSchemas): Promise<ExitCode> {
+async function dispatch(surroundings: Surroundings): Promise<ExitCode> {
+  const { host, terminal } = surroundings;
   const group = groupToDescribe(host.argv.slice(2));
   if (group !== null) return print(terminal, groupHelp(group, membersOf(group), terminal));
   const { entry, rest } = findEntry(host.argv.slice(2));
@@ -57,22 +62,29 @@ async function dispatch(host: NodeJS.Process, terminal: Terminal, schemas?: Comp
   if (entry.name === DEFAULT_COMMAND && isVersionAlone(rest)) return print(terminal, `sluice ${versionOf()}`);
   const command = await loadCommand(entry);
   try {
-    return await perform(command, { entry, rest, host, terminal, schemas });
+    return await perform(command, { entry, rest, ...surroundings });
   } catch (error) {
     if (!(error instanceof UsageError) || error.hint !== null) throw error;
     throw new UsageError(error.message, hintHelp(command));
   }
 }
 
-interface Given {
-  readonly entry: CommandEntry;
-  readonly rest: readonly string[];
+interface Surroundings {
   readonly host: NodeJS.Process;
   readonly terminal: Terminal;
+  readonly earlyEnd: EarlyEnd;
   readonly schemas: CompiledSchemas | undefined;
 }
 
-async function perform(command: LoadedCommand, { entry, rest, host, terminal, schemas }: Given): Promise<ExitCode> {
+interface Given extends Surroundings {
+  readonly entry: CommandEntry;
+  readonly rest: readonly string[];
+}
+
+async function perform(
+  command: LoadedCommand,
+  { entry, rest, host, terminal, earlyEnd, schemas }: Given,
+): Promise<ExitCode> {
   const { values, words } = parseWords(rest, { ...command.options, ...ROOT_OPTIONS });
   if (values.flag('version')) return print(terminal, `sluice ${versionOf()}`);
   if (entry === HELP) return print(terminal, await helpOn(words, terminal));
@@ -86,7 +98,7 @@ async function perform(command: LoadedCommand, { entry, rest, host, terminal, sc
       `sluice ${command.name} does not take "${extra}"`,
       'config' in command.options && YAML_FILE.test(extra) ? hintConfig(command.name, extra) : hintHelp(command),
     );
-  return (await command.run({ values, words, terminal, process: host, commands: COMMANDS, schemas })) ?? 0;
+  return (await command.run({ values, words, terminal, process: host, earlyEnd, commands: COMMANDS, schemas })) ?? 0;
 }
 
 /** `<PROJECT> <ENVIRONMENT>` are two words. */

@@ -4,14 +4,13 @@ import { resolve } from 'node:path';
 import { UserError } from '../errors.ts';
 import { type Address, Database } from '../extensions/postgres/database.ts';
 import { describeDatabase, faultOfUrl } from '../extensions/postgres/database-url.ts';
-import { EmbeddedServer } from '../extensions/postgres/embedded/server.ts';
 import { checkRequirements } from '../extensions/postgres/first-contact.ts';
 import type { PostgresOptions } from '../extensions/postgres/options.ts';
 import { readSchemaState, UNFINISHED_MOVE } from '../extensions/postgres/schema-state.ts';
 import { move, undoMove } from '../extensions/postgres/transfer/move.ts';
 import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
-import { hasCluster, migrate, placeOf, withDatabase } from './database.ts';
+import { hasCluster, migrate, placeOf, startServer, withDatabase } from './database.ts';
 import { flagOption, textOption, UsageError } from './options.ts';
 import { formatCount } from './view/format.ts';
 import { progressLines } from './view/progress.ts';
@@ -82,10 +81,10 @@ interface Moving {
 async function moveTo(call: Call, { source, to, options }: Moving): Promise<void> {
   const target = new Database();
   const folder = to.startsWith(EMBEDDED) ? folderOf(call, to) : null;
-  const embedded = folder === null ? null : new EmbeddedServer(placeOf(call, folder));
   let address: Address = { connectionString: to };
+  let stop = async (): Promise<void> => undefined;
   const open = async (): Promise<Database> => {
-    if (embedded !== null) address = await embedded.start();
+    if (folder !== null) ({ address, stop } = await startServer(call, placeOf(call, folder)));
     if (!(await isUnfinished(address))) await checkRequirements(address, options);
     return target.use(address);
   };
@@ -97,7 +96,7 @@ async function moveTo(call: Call, { source, to, options }: Moving): Promise<void
     call.terminal.print(`Moved ${formatCount(rows)} rows. ${nextStep(call, to)}`);
   } finally {
     await target.close();
-    await embedded?.stop();
+    await stop();
   }
 }
 

@@ -101,11 +101,13 @@ function withOwnKey(call: Call, purpose: Purpose, { config, endpoint, work }: Un
   return withDatabase(call, 'write', async (database) => {
     const administration = new Administration(database);
     const project = await purpose.chooseProject(administration, endpoint);
-    const key = await administration.createKey(project, null, purpose.label);
+    const creating = administration.createKey(project, null, purpose.label);
+    const revoke = async (): Promise<unknown> => administration.revokeKey((await creating).publicId);
+    const release = call.earlyEnd.prepare(revoke);
     try {
-      return await work({ endpoint, key: key.text, config, own: { database, project } });
+      return await work({ endpoint, key: (await creating).text, config, own: { database, project } });
     } finally {
-      await administration.revokeKey(key.publicId);
+      await revoke().finally(release);
     }
   });
 }

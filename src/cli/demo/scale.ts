@@ -1,4 +1,4 @@
-/** Sends the telemetry of `sluice demo --scale`, one request at a time, with progress. SIGINT and SIGTERM stop it. */
+/** Sends the telemetry of `sluice demo --scale`, one request at a time, with progress. A signal stops it. */
 import type { Call, ExitCode } from '../command.ts';
 import { commandLine } from '../command-line.ts';
 import { type DayPart, makeDay } from './day.ts';
@@ -6,8 +6,6 @@ import type { Send } from './otlp.ts';
 import { formatCount } from '../view/format.ts';
 import { progressLines } from '../view/progress.ts';
 import { asJson } from '../view/screen-text.ts';
-
-const STOPS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM'];
 
 export interface ScaleRun {
   readonly endpoint: string;
@@ -28,15 +26,13 @@ interface Sent {
 }
 
 export async function sendScale(call: Call, { endpoint, lengthMs, send, instead }: ScaleRun): Promise<ExitCode> {
-  const { values, terminal, process } = call;
+  const { values, terminal } = call;
   const sent: Sent = { traces: 0, spans: 0, logs: 0, points: 0, bytes: 0, lastTrace: null, largeTrace: null };
   const report = progressLines((text) => terminal.say(text));
   let stopped = false;
-  const stop = (): void => {
+  const release = call.earlyEnd.stopAtSignal(() => {
     stopped = true;
-  };
-  // The default action would end the process before its key is revoked. A second signal has the default action.
-  for (const signal of STOPS) process.once(signal, stop);
+  });
   try {
     const options = { nowMs: Date.now(), lengthMs, environment: values.word('environment'), seed: values.word('seed') };
     for (const part of makeDay(options)) {
@@ -49,7 +45,7 @@ export async function sendScale(call: Call, { endpoint, lengthMs, send, instead 
       report({ unit, rows: sent.spans + sent.logs + sent.points, bytes: sent.bytes, share: part.share });
     }
   } finally {
-    for (const signal of STOPS) process.removeListener(signal, stop);
+    release();
   }
   if (values.flag('json')) terminal.print(asData(sent, endpoint, stopped));
   else terminal.print(describe(call, sent, { endpoint, instead }));

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { UserError } from '../../errors.ts';
 import { CompleteFile } from '../complete-file.ts';
+import type { EarlyEnd } from '../early-end.ts';
 import { fileFault } from '../file-fault.ts';
 
 export interface Output {
@@ -14,8 +15,8 @@ export interface Output {
   close(complete: boolean): Promise<void>;
 }
 
-export async function openFile(path: string): Promise<Output> {
-  const file = await writing(path, () => CompleteFile.open(path));
+export async function openFile(path: string, earlyEnd: EarlyEnd): Promise<Output> {
+  const file = await writing(path, () => CompleteFile.open(path, earlyEnd));
   let bytes = 0;
   return {
     write: async (text) => {

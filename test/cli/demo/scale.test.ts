@@ -129,17 +129,19 @@ t.test('on a daemon', async (t) => {
     ]);
   });
 
-  await t.test('SIGINT stops after the request in flight and revokes the key', async (t) => {
-    const [{ spans: before }] = await stored();
-    const run = startExecutable(['demo', '--scale', 'week', '--seed', 'b', '-c', 'a.yaml'], folder);
-    await waitFor(async () => (((await stored())[0]?.spans ?? 0) > before ? true : undefined), {
-      timeoutMs: PATIENCE_MS,
-    });
-    run.child.kill('SIGINT');
-    t.equal(await run.ended, 1);
-    t.match(run.output.err, 'Stopped. Run it again to send the rest.');
-    t.strictSame(await ask('SELECT count(*)::int AS keys FROM sluice.api_keys WHERE revoked_at IS NULL'), [
-      { keys: 0 },
-    ]);
+  await t.test('a signal stops after the request in flight and revokes the key', async (t) => {
+    for (const signal of ['SIGINT', 'SIGHUP'] as const) {
+      const [{ spans: before }] = await stored();
+      const run = startExecutable(['demo', '--scale', 'week', '--seed', signal, '-c', 'a.yaml'], folder);
+      await waitFor(async () => (((await stored())[0]?.spans ?? 0) > before ? true : undefined), {
+        timeoutMs: PATIENCE_MS,
+      });
+      run.child.kill(signal);
+      t.equal(await run.ended, 1);
+      t.match(run.output.err, 'Stopped. Run it again to send the rest.');
+      t.strictSame(await ask('SELECT count(*)::int AS keys FROM sluice.api_keys WHERE revoked_at IS NULL'), [
+        { keys: 0 },
+      ]);
+    }
   });
 });

@@ -1,0 +1,76 @@
+/** A command that ends early, by a signal or because its output cannot be written, leaves nothing of its own behind. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { BIN, openFolder, startExecutable } from '../support/executable.ts';
+import { eventually } from '../support/eventually.ts';
+import { openMigrated } from '../support/migrated.ts';
+import { postgresConfig } from '../support/postgres-daemon.ts';
+
+t.setTimeout(300_000);
+
+const skip = process.platform === 'win32';
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** The signal that ended the process. */
+async function signalOf(child: ChildProcess): Promise<NodeJS.Signals | null> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  return child.signalCode;
+}
+
+t.test('a server that a command has started stops with it', { skip }, async (t) => {
+  const folder = openFolder(t);
+  const env = { ...process.env, DATABASE_URL: '', NO_COLOR: '1' };
+  const serverOf = (data: string): string => join(folder, data, 'postgres');
+  const isRunning = (data: string): boolean => existsSync(join(serverOf(data), 'cluster', 'postmaster.pid'));
+  const sluice = (output: string, ...args: readonly string[]) =>
+    spawnSync(process.execPath, [BIN, ...args], {
+      cwd: folder,
+      env,
+      stdio: ['ignore', openSync(output, 'w'), 'pipe'],
+      encoding: 'utf8',
+    });
+
+  const migrated = sluice('/dev/full', 'migrate');
+  t.equal(migrated.status, 1);
+  t.match(migrated.stderr, /error: the output cannot be written: ENOSPC/u);
+  t.notOk(isRunning('data'), 'after output that cannot be written');
+
+  t.equal(sluice('/dev/null', 'backup', 'a.backup').status, 0);
+  const part = readFileSync(join(folder, 'a.backup')).subarray(0, -100);
+  for (const signal of SIGNALS) {
+    const restore = ['restore', '-', '--set', 'extensions.postgres.data_dir=./other'];
+    const child = spawn(process.execPath, [BIN, ...restore], { cwd: folder, env, stdio: ['pipe', 'ignore', 'ignore'] });
+    child.stdin.on('error', () => undefined);
+    child.stdin.write(part);
+    await eventually('the server listens', () => {
+      const sockets = join(serverOf('other'), 'socket');
+      return existsSync(sockets) && readdirSync(sockets).some((name) => name.startsWith('.s.PGSQL'));
+    });
+    child.kill(signal);
+    t.equal(await signalOf(child), signal);
+    t.notOk(isRunning('other'), signal);
+  }
+});
+
+t.test('an incomplete file is removed', { skip }, async (t) => {
+  const { url: databaseUrl, connect } = await openMigrated(t);
+  const client = await connect();
+  const folder = openFolder(t);
+  writeFileSync(join(folder, 'a.yaml'), postgresConfig({ databaseUrl }));
+  await client.query('BEGIN');
+  await client.query('LOCK TABLE sluice.projects, sluice.spans IN ACCESS EXCLUSIVE MODE');
+  for (const [signal, ...args] of [
+    ['SIGINT', 'backup', 'a.out'],
+    ['SIGTERM', 'export', '-o', 'a.out'],
+  ] as const) {
+    const { child } = startExecutable([...args, '-c', 'a.yaml'], folder);
+    await eventually('the file is begun', () => existsSync(join(folder, 'a.out.partial')));
+    child.kill(signal);
+    t.equal(await signalOf(child), signal);
+    t.same(readdirSync(folder), ['a.yaml'], args.join(' '));
+  }
+  await client.query('ROLLBACK');
+});
