@@ -27,6 +27,11 @@ export const command: Command = {
   ],
   async run(call) {
     letHeapGrow();
+    // The daemon runs on without its greeting, as without its log.
+    call.process.stdout.removeAllListeners('error');
+    call.process.stdout.on('error', ({ message }) =>
+      call.terminal.say(`warning: the output cannot be written: ${message}`),
+    );
     const host = hostOf(call);
     if (isWorker(call.process)) {
       const { Worker } = await import('../daemon/workers/worker.ts');

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { BIN, openFolder, startExecutable } from '../support/executable.ts';
+import { BIN, openFolder, startExecutable, watchExecutable } from '../support/executable.ts';
 import { eventually } from '../support/eventually.ts';
 import { openMigrated } from '../support/migrated.ts';
 import { postgresConfig } from '../support/postgres-daemon.ts';
@@ -73,4 +73,16 @@ t.test('an incomplete file is removed', { skip }, async (t) => {
     t.same(readdirSync(folder), ['a.yaml'], args.join(' '));
   }
   await client.query('ROLLBACK');
+});
+
+t.test('a daemon whose greeting cannot be written runs on', { skip }, async (t) => {
+  const { url: databaseUrl } = await openMigrated(t);
+  const folder = openFolder(t);
+  writeFileSync(join(folder, 'a.yaml'), postgresConfig({ databaseUrl }));
+  const line = 'exec "$0" "$@" >/dev/full';
+  const daemon = watchExecutable(spawn('sh', ['-c', line, process.execPath, BIN, '-c', 'a.yaml'], { cwd: folder }));
+  await daemon.until('warning: the output cannot be written: ENOSPC');
+  daemon.child.kill('SIGTERM');
+  t.equal(await daemon.ended, 0);
+  t.match(daemon.output.err, '"msg":"stopped"');
 });
