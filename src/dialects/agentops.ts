@@ -6,7 +6,7 @@ export const AGENTOPS: Dialect = {
   scopes: ['agentops*'],
   markers: ['agentops.span.kind'],
   fields: {
-    operation: ['agentops.span.kind'],
+    operation: ['agentops.span.kind', 'gen_ai.request.type'],
     conversation_id: [{ attribute: 'workflow.session_id', general: 'shared' }],
     user_id: [{ attribute: 'workflow.user_id', general: 'shared' }],
     agent_name: [
@@ -38,6 +38,7 @@ export const AGENTOPS: Dialect = {
       chain: 'workflow',
       guardrail: 'guardrail',
     },
+    'gen_ai.request.type': { chat: 'chat', completion: 'text_completion', rerank: 'rerank', embedding: 'embeddings' },
   },
   cachedTokens: [{ providers: ['anthropic'], cached: 'outside' }, { cached: 'inside' }],
   content: [

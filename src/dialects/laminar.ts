@@ -20,6 +20,8 @@ export const LAMINAR: Dialect = {
     ],
     conversation_id: ['lmnr.association.properties.session_id'],
     user_id: ['lmnr.association.properties.user_id'],
+    tool_arguments: [{ attribute: 'lmnr.span.input', when: ['execute_tool'] }],
+    tool_result: [{ attribute: 'lmnr.span.output', when: ['execute_tool'] }],
     input_content: ['lmnr.span.input'],
     output_content: ['lmnr.span.output'],
   },
@@ -35,6 +37,7 @@ export const LAMINAR: Dialect = {
       PIPELINE: 'workflow',
     },
   },
+  namedBySpan: ['execute_tool'],
   // Its type is LLM too.
   spanNames: { 'openai.embeddings': 'embeddings' },
   cachedTokens: [{ cached: 'inside' }],

@@ -65,6 +65,10 @@ export const OPENLIT: Dialect = {
     error_type: ['gen_ai.tool.error'],
   },
   spanNames: {
+    // A call that failed has no attributes: only the name of its span tells what it was.
+    'chat *': 'chat',
+    'text_completion *': 'text_completion',
+    'embeddings *': 'embeddings',
     'coding_agent.session': 'session',
     'coding_agent.tool.call': 'execute_tool',
     'coding_agent.llm.turn': 'chat',

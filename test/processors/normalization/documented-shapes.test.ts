@@ -529,6 +529,40 @@ const SHAPES: readonly DocumentedCase[] = [
     row: { category: 'embedding', operation: 'embeddings', provider: 'openai', input_tokens: 61, dialect: 'laminar' },
   },
   {
+    what: 'a tool of Laminar',
+    signal: 'traces',
+    record: {
+      name: 'get_weather',
+      scope: 'lmnr.tracer',
+      attributes: { 'lmnr.span.type': 'TOOL', 'lmnr.span.input': '{"city":"Oslo"}', 'lmnr.span.output': '"cold"' },
+    },
+    row: {
+      ...{ category: 'tool_step', operation: 'execute_tool', tool_name: 'get_weather', dialect: 'laminar' },
+      ...{ tool_arguments: '{"city":"Oslo"}', tool_result: '"cold"' },
+    },
+  },
+  {
+    what: 'a refused call of OpenLIT, whose span has no attributes',
+    signal: 'traces',
+    record: { name: 'chat llama-3.3-70b-versatile', scope: 'openlit.instrumentation.groq', status: 2, attributes: {} },
+    row: { category: 'model_call', operation: 'chat', is_error: true, dialect: 'openlit' },
+  },
+  {
+    what: 'an embedding of AgentOps',
+    signal: 'traces',
+    record: {
+      name: 'openai.embeddings',
+      scope: 'openai',
+      attributes: {
+        'gen_ai.request.type': 'embedding',
+        'gen_ai.system': 'OpenAI',
+        'gen_ai.request.model': 'text-embedding-3-small',
+        'gen_ai.usage.prompt_tokens': 13n,
+      },
+    },
+    row: { category: 'embedding', operation: 'embeddings', provider: 'openai', input_tokens: 13 },
+  },
+  {
     what: "LangWatch's span of a model call of its SDK for Python",
     signal: 'traces',
     record: {
