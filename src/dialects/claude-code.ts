@@ -124,8 +124,8 @@ export const CLAUDE_CODE: Dialect = {
 };
 
 export const ANTHROPIC_NATIVE: Dialect = {
-  // The view `usage_spans` knows that these spans repeat the call above them.
   id: 'anthropic-native',
+  repeatsCallAbove: true,
   cachedTokens: [{ cached: 'inside' }],
   scopes: ['com.anthropic.sdk.*', 'com.anthropic.claude-platform'],
   hints: ['anthropic.request.id', 'anthropic.organization.id'],

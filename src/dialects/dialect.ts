@@ -150,6 +150,11 @@ export interface Dialect {
    * `counted_usage` reads it.
    */
   readonly callId?: string;
+  /**
+   * A client library's own spans: one directly below a model call of another dialect reports that call once more.
+   * The view `usage_spans` knows it.
+   */
+  readonly repeatsCallAbove?: boolean;
   /** Every call that a log record reports is on a span too, where there are spans. `counted_usage` knows it. */
   readonly logsRepeatSpans?: boolean;
   /**

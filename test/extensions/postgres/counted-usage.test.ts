@@ -140,6 +140,9 @@ const agent = { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'a
 const EVENT = { 'gcp.vertex.agent.event_id': 'e1' };
 const ANTHROPIC = { ...chat, 'anthropic.request.id': 'anthropic_1' };
 const MESSAGE = { 'gen_ai.response.id': 'msg_1' };
+const BEDROCK = { ...chat, 'rpc.service': 'Bedrock Runtime', 'gen_ai.system': 'aws.bedrock' };
+const MISTRAL = { ...chat, 'agent.trace.public': '', 'gen_ai.provider.name': 'mistral_ai' };
+const ASSOCIATED = { 'traceloop.association.properties.user_id': 'u1' };
 const RUN = {
   'gen_ai.system': 'az.ai.agents',
   'gen_ai.operation.name': 'get_thread_run',
@@ -202,6 +205,31 @@ const CASES: readonly Case[] = [
     spans: [
       { at: 1, attributes: { ...chat, ...usage(1000, 100) } },
       { at: 2, under: 1, attributes: { ...ANTHROPIC, ...MESSAGE, ...usage(1000, 100) } },
+    ],
+    counted: '1000/100',
+  },
+  {
+    what: 'a call of Strands that an instrumentation of the AWS SDK reports too, which has no response ids',
+    spans: [
+      { at: 1, attributes: { ...chat, 'gen_ai.system': 'strands-agents', ...usage(1000, 100) } },
+      { at: 2, under: 1, attributes: { ...BEDROCK, ...usage(1000, 100) } },
+    ],
+    counted: '1000/100',
+  },
+  {
+    what: 'two calls of the AWS SDK in a span without usage',
+    spans: [
+      { at: 1, attributes: agent },
+      { at: 2, under: 1, attributes: { ...BEDROCK, ...usage(1000, 100) } },
+      { at: 3, under: 1, attributes: { ...BEDROCK, ...usage(1000, 100) } },
+    ],
+    counted: '2000/200',
+  },
+  {
+    what: 'a call of OpenLLMetry that the client of Mistral reports too, below associated properties',
+    spans: [
+      { at: 1, attributes: { ...chat, ...MESSAGE, ...ASSOCIATED, ...usage(1000, 100) } },
+      { at: 2, under: 1, attributes: { ...MISTRAL, ...ASSOCIATED, ...usage(1000, 100) } },
     ],
     counted: '1000/100',
   },
@@ -386,6 +414,8 @@ t.test('the view has what the dialects state about reports of one call', async (
   const view = await readViews();
   const both = DIALECTS.filter(({ logsRepeatSpans }) => logsRepeatSpans === true).map(({ id }) => `'${id}'`);
   t.match(view, `s.dialect IN (${both.sort().join(', ')})`);
+  const clients = DIALECTS.filter(({ repeatsCallAbove }) => repeatsCallAbove === true).map(({ id }) => `'${id}'`);
+  t.match(view, `CASE WHEN dialect IN (${clients.sort().join(', ')})`);
   for (const { id, callId } of DIALECTS) {
     if (callId !== undefined) t.match(view, `WHEN '${id}' THEN attributes ->> '${callId}'`);
   }

@@ -563,6 +563,57 @@ const SHAPES: readonly DocumentedCase[] = [
     row: { category: 'embedding', operation: 'embeddings', provider: 'openai', input_tokens: 13 },
   },
   {
+    what: 'an embedding of the client of Mistral, below associated properties of OpenLLMetry',
+    signal: 'traces',
+    record: {
+      name: 'embeddings_v1_embeddings_post',
+      scope: 'mistralai_sdk_tracer',
+      attributes: {
+        'traceloop.association.properties.user_id': 'u1',
+        'agent.trace.public': '',
+        'gen_ai.request.model': 'mistral-embed',
+        'mistral_ai.operation.id': 'embeddings_v1_embeddings_post',
+        'gen_ai.provider.name': 'mistral_ai',
+        'gen_ai.usage.prompt_tokens': 13n,
+        'mistral_ai.request.total_tokens': 13n,
+      },
+    },
+    row: {
+      ...{ category: 'embedding', operation: 'embeddings', provider: 'mistral_ai', input_tokens: 13 },
+      ...{ total_tokens: 13, user_id: 'u1', dialect: 'mistral-sdk' },
+    },
+  },
+  {
+    what: 'a refused call of the client of Mistral, whose span has no status',
+    signal: 'traces',
+    record: {
+      name: 'chat_completion_v1_chat_completions_post',
+      scope: 'mistralai_sdk_tracer',
+      attributes: {
+        'agent.trace.public': '',
+        'gen_ai.request.model': 'mistral-large-latest',
+        'http.response.status_code': 429n,
+        'mistral_ai.error.type': 'rate_limited',
+      },
+    },
+    row: { category: 'model_call', is_error: true, error_type: 'rate_limited', dialect: 'mistral-sdk' },
+  },
+  {
+    what: 'a tool that the client of Mistral ran',
+    signal: 'traces',
+    record: {
+      name: 'function_call[get_weather]',
+      scope: 'mistralai_sdk_tracer',
+      attributes: {
+        'agent.trace.public': '',
+        'gen_ai.operation.name': 'execute_tool',
+        'gen_ai.tool.name': 'get_weather',
+        'mistral_ai.tool.call.arguments': '{"city":"Oslo"}',
+      },
+    },
+    row: { category: 'tool_step', tool_name: 'get_weather', tool_arguments: '{"city":"Oslo"}', dialect: 'mistral-sdk' },
+  },
+  {
     what: "LangWatch's span of a model call of its SDK for Python",
     signal: 'traces',
     record: {

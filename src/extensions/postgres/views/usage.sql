@@ -10,9 +10,9 @@ SELECT project, environment, trace_id, start_time_unix_nano AS time_unix_nano, p
   time_to_first_token_ms, is_error,
   coalesce(
     'call ' || CASE dialect WHEN 'google-adk' THEN attributes ->> 'gcp.vertex.agent.event_id' END,
-    -- The client of Anthropic reports what an instrumentation above it reports, and the platform what the client reports. Within an
+    -- These clients report what a sender above them reports, and the platform of Anthropic what its client reports. Within an
     -- hour, so that only the partitions of that time are searched for each call.
-    CASE WHEN dialect = 'anthropic-native' THEN (
+    CASE WHEN dialect IN ('anthropic-native', 'aws-sdk', 'mistral-sdk') THEN (
       SELECT coalesce('response ' || a.response_id, 'span ' || encode(a.span_id, 'hex'))
       FROM sluice.spans a WHERE a.project = s.project AND a.trace_id = s.trace_id AND a.span_id = s.parent_span_id
         AND a.start_time_unix_nano >= s.start_time_unix_nano - 3600000000000
