@@ -1,19 +1,6 @@
 /** Spans of client libraries, which frameworks above them also report. */
 import type { Dialect } from './dialect.ts';
 
-/** Calls of Bedrock in instrumentations of the AWS SDK. Amazon's distribution has them on below Strands Agents. */
-export const AWS_SDK: Dialect = {
-  id: 'aws-sdk',
-  repeatsCallAbove: true,
-  // The id of the service in Python, and in JavaScript and Java.
-  markers: ['rpc.service=Bedrock Runtime', 'rpc.service=BedrockRuntime'],
-  cachedTokens: [{ providers: ['aws.bedrock'], cached: 'outside' }, { cached: 'inside' }],
-  sources: [
-    'open-telemetry/opentelemetry-python-contrib: instrumentation/opentelemetry-instrumentation-botocore',
-    'open-telemetry/opentelemetry-js-contrib: packages/instrumentation-aws-sdk',
-  ],
-};
-
 /** Mistral's client for Python. Its releases 1.x send spans wherever a tracer provider is set, without response ids. */
 export const MISTRAL_SDK: Dialect = {
   id: 'mistral-sdk',

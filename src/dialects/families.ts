@@ -4,7 +4,7 @@ import { AGENTA } from './agenta.ts';
 import { AGENTOPS } from './agentops.ts';
 import { BRAINTRUST } from './braintrust.ts';
 import { CLAUDE_CODE, ANTHROPIC_NATIVE } from './claude-code.ts';
-import { AWS_SDK, MISTRAL_SDK } from './clients.ts';
+import { MISTRAL_SDK } from './clients.ts';
 import { CLOUDFLARE, ENVOY_AI_GATEWAY } from './cloudflare.ts';
 import { CODEX } from './codex.ts';
 import { COPILOT } from './copilot.ts';
@@ -49,7 +49,6 @@ export const DIALECTS: readonly Dialect[] = [
   OTEL,
   OTEL_LEGACY,
   OTEL_NEXT,
-  AWS_SDK,
   MISTRAL_SDK,
   OPENINFERENCE,
   OPENLLMETRY,

@@ -72,7 +72,8 @@ function isClientsOwn(row: Row, { sender }: { readonly sender: string }): boolea
 /** The client library reports the call of the span above it once more. */
 function isBelowItsCall(row: Row, rows: readonly Row[]): boolean {
   const above = rows.find(({ span_id }) => span_id === row['parent_span_id']);
-  return CLIENTS.has(row['dialect']) && above?.['usage_scope'] === 'own' && above['dialect'] !== row['dialect'];
+  const isClients = CLIENTS.has(row['dialect']) || (row['provider'] === 'aws.bedrock' && row['response_id'] == null);
+  return isClients && above?.['usage_scope'] === 'own' && above['dialect'] !== row['dialect'];
 }
 
 t.test('docs/dialects.md is current; if not, run `npm run docs`', async (t) => {

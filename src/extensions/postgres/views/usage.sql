@@ -11,8 +11,9 @@ SELECT project, environment, trace_id, start_time_unix_nano AS time_unix_nano, p
   coalesce(
     'call ' || CASE dialect WHEN 'google-adk' THEN attributes ->> 'gcp.vertex.agent.event_id' END,
     -- These clients report what a sender above them reports, and the platform of Anthropic what its client reports. Within an
-    -- hour, so that only the partitions of that time are searched for each call.
-    CASE WHEN dialect IN ('anthropic-native', 'aws-sdk', 'mistral-sdk') THEN (
+    -- hour, so that only the partitions of that time are searched for each call. Instrumentations of the AWS SDK know no id of an answer.
+    CASE WHEN dialect IN ('anthropic-native', 'mistral-sdk')
+      OR provider = 'aws.bedrock' AND response_id IS NULL AND dialect IN ('otel', 'otel-legacy') THEN (
       SELECT coalesce('response ' || a.response_id, 'span ' || encode(a.span_id, 'hex'))
       FROM sluice.spans a WHERE a.project = s.project AND a.trace_id = s.trace_id AND a.span_id = s.parent_span_id
         AND a.start_time_unix_nano >= s.start_time_unix_nano - 3600000000000
