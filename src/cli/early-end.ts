@@ -56,7 +56,10 @@ export class EarlyEnd {
   }
 
   async #undoAll(): Promise<void> {
-    for (const undo of [...this.#undos].reverse()) await Promise.resolve(undo()).catch(() => undefined);
+    for (const undo of [...this.#undos].reverse())
+      await Promise.resolve()
+        .then(undo)
+        .catch(() => undefined);
   }
 
   readonly #onSignal = (signal: NodeJS.Signals): void => {

@@ -6,13 +6,14 @@ import { join } from 'node:path';
 import t from 'tap';
 import { BIN, openFolder, startExecutable, watchExecutable } from '../support/executable.ts';
 import { eventually } from '../support/eventually.ts';
+import { isLong } from '../support/long.ts';
 import { openMigrated } from '../support/migrated.ts';
 import { postgresConfig } from '../support/postgres-daemon.ts';
 
 t.setTimeout(300_000);
 
 const skip = process.platform === 'win32';
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const SIGNALS = isLong ? (['SIGINT', 'SIGTERM', 'SIGHUP'] as const) : (['SIGHUP'] as const);
 
 /** The signal that ended the process. */
 async function signalOf(child: ChildProcess): Promise<NodeJS.Signals | null> {
