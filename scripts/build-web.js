@@ -86,6 +86,7 @@ const { outputFiles, metafile } = await build({
   jsx: 'automatic',
   jsxImportSource: 'preact',
   plugins: [importPageInParts],
+  alias: { 'decode-named-character-reference': join(source, 'text/character-references.ts') },
   legalComments: 'none',
   charset: 'utf8',
   metafile: true,

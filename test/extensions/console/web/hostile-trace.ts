@@ -26,6 +26,7 @@ const PAYLOADS: readonly string[] = [
   `${'['.repeat(100)}${']'.repeat(100)}`,
   `{"role":"user","content":"<b onmouseover='${SCRIPT}'>x</b>"}`,
   '| a | b |\n|---|---|\n| <script>1</script> | `x` |\n\n# head\n\n- [ ] x\n\n```html\n<script>1</script>\n```',
+  '&lt;b&gt; &amp; &nbsp; &copy; &none; &; [&lt;](https://attacker.example/?a&amp;b "&quot;") `&lt;`',
   '\u{1f468}\u200d\u{1f469}\u200d\u{1f467} \u05e9\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627',
 ];
 const LONG = 'x'.repeat(20_000);
