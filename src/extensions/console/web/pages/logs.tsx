@@ -11,7 +11,7 @@ import { Nothing } from '../parts/nothing.tsx';
 import { bodyOf, Value } from '../parts/messages.tsx';
 import { Found, SearchFoot } from '../parts/search.tsx';
 import { liveOn } from '../state/live.ts';
-import { pageHref } from '../state/location.ts';
+import { hrefWith, open, pageHref, place } from '../state/location.ts';
 import { isTabShown } from '../state/tab.ts';
 import { isNarrow } from '../state/width.ts';
 import { exactly } from '../text/figures.ts';
@@ -33,10 +33,18 @@ const ERROR = 17;
 export function LogsPage({ project }: { project: string }): JSX.Element {
   const asked = useAsked(project);
   const { q, query } = asked;
-  const [selected, setSelected] = useState<LogRow | null>(null);
+  const [chosen, setChosen] = useState<LogRow | null>(null);
   const pointer = useRef(false);
   const search = useSearch<LogRow>(projectPath(project, 'logs'), query);
   const { rows, arrived, show, restart } = useFollowed(asked, search);
+  // Of several records of one time, a link names the first.
+  const time = /^r=(\d+)$/u.exec(place.value.hash)?.[1];
+  const isAt = (row: LogRow | null): boolean => row?.time_unix_nano === time;
+  const selected = time === undefined ? null : isAt(chosen) ? chosen : (rows.find(isAt) ?? null);
+  const select = (row: LogRow | null): void => {
+    setChosen(row);
+    open(hrefWith({}) + (row === null ? '' : `#r=${row.time_unix_nano}`), true);
+  };
   const active = selected === null ? -1 : rows.findIndex((row) => keyOf(row) === keyOf(selected));
   // Rows never move under the pointer or below the reader's row.
   useEffect(() => {
@@ -70,7 +78,7 @@ export function LogsPage({ project }: { project: string }): JSX.Element {
             rows={rows}
             height={isNarrow.value ? NARROW_ROW_PX : ROW_PX}
             active={active}
-            onActive={(index) => setSelected(rows[index] ?? null)}
+            onActive={(index) => select(rows[index] ?? null)}
             rowOf={(row, index) => ({ key: String(index), class: severityOf(row) })}
             cells={(row) => <Cells row={row} />}
             footer={
@@ -86,7 +94,7 @@ export function LogsPage({ project }: { project: string }): JSX.Element {
               )
             }
           />
-          {selected === null ? null : <LogDetail row={selected} onClose={() => setSelected(null)} />}
+          {selected === null ? null : <LogDetail row={selected} onClose={() => select(null)} />}
         </div>
       </Found>
     </div>

@@ -69,7 +69,7 @@ export function FilterBox(): JSX.Element {
   const [at, setAt] = useState(-1);
   const input = useRef<HTMLInputElement>(null);
   const list = useId();
-  useEffect(() => setText(applied), [place.value]);
+  useEffect(() => setText(applied), [String(place.value.query)]);
   // What was not applied is not in the address.
   const clear = (): void => {
     setText('');

@@ -70,9 +70,9 @@ export function hrefWith(changes: Changes): string {
 }
 
 /** Keeps the fragment: the selected span stays selected. */
-export function setQuery(changes: Changes): void {
+export function setQuery(changes: Changes, replace = false): void {
   const { hash } = place.value;
-  open(hrefWith(changes) + (hash === '' ? '' : `#${hash}`));
+  open(hrefWith(changes) + (hash === '' ? '' : `#${hash}`), replace);
 }
 
 export const parameter = (name: string): string | null => place.value.query.get(name);

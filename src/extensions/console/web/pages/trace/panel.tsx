@@ -1,6 +1,5 @@
 /** Everything about the selected span. */
 import type { ComponentChildren, JSX } from 'preact';
-import { useState } from 'preact/hooks';
 import type { SpanDetail, TraceHeader } from '../../../api/shapes.ts';
 import { exactText } from '../../../../../pdata/exact-json.ts';
 import { projectPath } from '../../data/api.ts';
@@ -10,6 +9,7 @@ import { Button, CopyButton, Name, Pair } from '../../parts/basics.tsx';
 import { MarkdownSwitch } from '../../parts/text-block.tsx';
 import { JsonTree } from '../../parts/json-tree.tsx';
 import { Loaded } from '../../parts/states.tsx';
+import { parameter, setQuery } from '../../state/location.ts';
 import { cost, exactly, exactTokens, took, tookMs } from '../../text/figures.ts';
 import { visible } from '../../text/visible.ts';
 import { AttributesTab } from './attributes-tab.tsx';
@@ -31,7 +31,7 @@ interface PanelProps {
 }
 
 export function Panel({ trace, header, span, spans, goTo, onClose }: PanelProps): JSX.Element {
-  const [chosen, setTab] = useState<Tab | null>(null);
+  const chosen = TABS.find((each) => each === parameter('tab'));
   if (span === null) {
     return (
       <aside class="panel" aria-label="Span">
@@ -73,7 +73,7 @@ export function Panel({ trace, header, span, spans, goTo, onClose }: PanelProps)
                 aria-selected={name === tab}
                 tabIndex={name === tab ? 0 : -1}
                 onClick={() => setTab(name)}
-                onKeyDown={(event) => onTabKey(event, tab, setTab)}
+                onKeyDown={(event) => onTabKey(event, tab)}
               >
                 {name}
                 {name === 'Events' && span.events > 0 ? ` ${span.events}` : ''}
@@ -89,7 +89,9 @@ export function Panel({ trace, header, span, spans, goTo, onClose }: PanelProps)
   );
 }
 
-function onTabKey(event: KeyboardEvent, tab: Tab, setTab: (tab: Tab) => void): void {
+const setTab = (tab: Tab): void => setQuery({ tab }, true);
+
+function onTabKey(event: KeyboardEvent, tab: Tab): void {
   if (event.key !== 'ArrowLeft' && event.key !== 'ArrowRight') return;
   event.preventDefault();
   const by = event.key === 'ArrowRight' ? 1 : -1;
