@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { loggedIn } from './data/api.ts';
 import { useResource } from './data/resource.ts';
 import { Link, Name } from './parts/basics.tsx';
+import { Guard } from './parts/guard.tsx';
 import { lazy } from './parts/lazy.tsx';
 import { Shell } from './parts/shell.tsx';
 import { UnavailableBanner, Empty, Loaded } from './parts/states.tsx';
@@ -58,7 +59,9 @@ function Known(): JSX.Element {
   }
   return (
     <Shell>
-      <CurrentPage />
+      <Guard>
+        <CurrentPage />
+      </Guard>
     </Shell>
   );
 }

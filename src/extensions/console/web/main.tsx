@@ -1,6 +1,7 @@
 /** The entry of the console's page. */
 import { render } from 'preact';
 import { App } from './app.tsx';
+import { Guard } from './parts/guard.tsx';
 import { PLACEHOLDER_AFTER_MS } from './data/resource.ts';
 import { startKeys } from './state/keys.ts';
 import { route, startLocation } from './state/location.ts';
@@ -37,4 +38,9 @@ if (route.value.page !== 'login')
     new Promise((resolve) => setTimeout(resolve, PLACEHOLDER_AFTER_MS)),
   ]);
 root.replaceChildren();
-render(<App />, root);
+render(
+  <Guard>
+    <App />
+  </Guard>,
+  root,
+);

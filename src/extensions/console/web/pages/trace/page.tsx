@@ -7,6 +7,7 @@ import { projectPath, urlOf } from '../../data/api.ts';
 import { asApiError, useAnswer, useRetry } from '../../data/resource.ts';
 import { type Spans, loadSpans } from '../../data/spans.ts';
 import { Button, Tabs } from '../../parts/basics.tsx';
+import { Guard } from '../../parts/guard.tsx';
 import { Incomplete } from '../../parts/search.tsx';
 import { Failure, Loaded, PlaceholderRows } from '../../parts/states.tsx';
 import { useKeys } from '../../state/keys.ts';
@@ -99,14 +100,18 @@ function Views({ trace, header, reload }: { trace: TraceRef; header: TraceHeader
         problem === null ? (
           <PlaceholderRows />
         ) : null
-      ) : view === 'timeline' ? (
-        <Timeline trace={trace} header={header} spans={spans} />
-      ) : view === 'messages' ? (
-        <MessagesView trace={trace} />
-      ) : view === 'table' ? (
-        <SpanTable spans={spans} />
       ) : (
-        <JsonView header={header} spans={spans} />
+        <Guard>
+          {view === 'timeline' ? (
+            <Timeline trace={trace} header={header} spans={spans} />
+          ) : view === 'messages' ? (
+            <MessagesView trace={trace} />
+          ) : view === 'table' ? (
+            <SpanTable spans={spans} />
+          ) : (
+            <JsonView header={header} spans={spans} />
+          )}
+        </Guard>
       )}
     </>
   );

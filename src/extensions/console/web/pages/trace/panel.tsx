@@ -6,6 +6,7 @@ import { projectPath } from '../../data/api.ts';
 import type { Span, Spans } from '../../data/spans.ts';
 import { useAnswer } from '../../data/resource.ts';
 import { Button, CopyButton, Name, Pair } from '../../parts/basics.tsx';
+import { Guard } from '../../parts/guard.tsx';
 import { MarkdownSwitch } from '../../parts/text-block.tsx';
 import { JsonTree } from '../../parts/json-tree.tsx';
 import { Loaded } from '../../parts/states.tsx';
@@ -84,7 +85,9 @@ export function Panel({ trace, header, span, spans, goTo, onClose }: PanelProps)
           {tab === 'Messages' ? <MarkdownSwitch /> : null}
         </div>
       </header>
-      <Detail trace={trace} header={header} span={span} spans={spans} tab={tab} goTo={goTo} />
+      <Guard>
+        <Detail trace={trace} header={header} span={span} spans={spans} tab={tab} goTo={goTo} />
+      </Guard>
     </aside>
   );
 }
