@@ -41,9 +41,9 @@ export function shortAge(ms: number, gap = '', minute = 'm'): string {
   return `${Math.floor(ms / DAY_MS)}${gap}d`;
 }
 
-/** A cost below a cent: three significant digits, of at most eight decimals. */
+/** A cost below a cent: three significant digits. Only zero is shown as zero. */
 export const smallCost = (dollars: number): string =>
-  `$${trimZeros(dollars.toFixed(Math.min(8, 3 - Math.ceil(Math.log10(dollars)))))}`;
+  `$${trimZeros(dollars.toFixed(Math.min(100, 3 - Math.ceil(Math.log10(dollars)))))}`;
 
 /** 950, 1.2k, 15k, 3.4M. */
 export const shortCount = (count: number): string => inUnits(count, THOUSANDS) ?? String(count);

@@ -17,4 +17,5 @@ t.test('an age has its largest unit, a small cost three digits', async (t) => {
     ['now', '1s', '1m', '47h', '2d'],
   );
   t.same([0.00999, 0.000123456].map(smallCost), ['$0.00999', '$0.000123']);
+  t.same([1e-8, 1.239e-8, 1e-9].map(smallCost), ['$0.00000001', '$0.0000000124', '$0.000000001']);
 });
