@@ -79,6 +79,8 @@ class MessageReader {
 
   read(value: Json, role: string, depth: number): readonly Message[] {
     if (value === null) return [];
+    // Google's instructions have no role, or that of the user.
+    if (role === 'system' && isObject(value) && isList(value['parts'])) return this.read(value['parts'], role, depth);
     if (isList(value)) return this.#readList(value, role, depth);
     if (depth > MAX_DEPTH || !isObject(value)) return this.#loose(anyOrJson(value), role);
     const own = this.#readObject(value, role, depth);
@@ -124,7 +126,7 @@ class MessageReader {
     const spoken = typeof response?.['role'] === 'string' ? response : undefined;
     const inner =
       objectAt(value, 'message') ?? spoken ?? (value['lc'] === undefined ? undefined : objectAt(value, 'kwargs'));
-    const candidate = objectAt(value, 'content');
+    const candidate = objectAt(value, 'content', 'Content');
     const written = isOfLangchain(value) ? objectAt(value, 'data') : undefined;
     const found = inner ?? written ?? (isList(candidate?.['parts']) ? candidate : undefined);
     if (found === undefined) return null;
@@ -142,8 +144,8 @@ class MessageReader {
     // The result of a task of CrewAI: its messages are those before the answer.
     if (typeof value['raw'] === 'string' && 'json_dict' in value)
       return this.#loose([part('text', value['raw'])], 'assistant');
-    if (isList(value['messages']) || isList(value['contents']))
-      return this.#withSystem(value, valueAt(value, 'messages', 'contents') ?? null, role, depth);
+    const asked = valueAt(value, 'messages', 'contents', 'Contents');
+    if (isList(asked)) return this.#withSystem(value, asked, role, depth);
     if (answers !== undefined) return this.read(value[answers] ?? null, 'assistant', depth);
     if (isList(value['output']) && valueAt(value, 'id', 'object') !== undefined)
       return this.read(value['output'], 'assistant', depth);
@@ -162,9 +164,10 @@ class MessageReader {
   }
 
   #withSystem(value: JsonObject, messages: Json, role: string, depth: number): readonly Message[] {
-    const system = valueAt(value, 'system', 'systemInstruction', 'system_instruction', 'instructions') ?? null;
-    const first = isObject(system) && isList(system['parts']) ? (system['parts'] as readonly Json[]) : system;
-    return [...this.read(first, 'system', depth), ...this.read(messages, role, depth)];
+    const names = ['system', 'systemInstruction', 'system_instruction', 'instructions'] as const;
+    // Google's ADK has it among the settings of the request.
+    const system = valueAt(value, ...names) ?? valueAt(objectAt(value, 'config', 'Config') ?? {}, ...names) ?? null;
+    return [...this.read(system, 'system', depth), ...this.read(messages, role, depth)];
   }
 
   /** The result of a call with the Vercel AI SDK or Mastra. */

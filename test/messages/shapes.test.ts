@@ -53,6 +53,18 @@ t.test('requests of providers are read into messages', async (t) => {
       'user: tool_result f {"b":2}',
     ],
   );
+  const contents = [{ role: 'user', parts: [{ text: 'hi' }] }];
+  for (const request of [
+    { model: 'gemini', contents, config: { systemInstruction: 'brief', labels: {} } },
+    { model: 'gemini', contents, config: { system_instruction: { role: 'user', parts: [{ text: 'brief' }] } } },
+    { Model: 'gemini', Contents: contents, Config: { systemInstruction: { parts: [{ text: 'brief' }] } } },
+  ])
+    t.same(told(request), ['system: text brief', 'user: text hi'], 'a request of the Agent Development Kit');
+  for (const content of [{ parts: [{ text: 'brief' }] }, { role: 'user', parts: [{ text: 'brief' }] }])
+    t.same(told(content, 'system'), ['system: text brief'], 'its instructions alone');
+  t.same(told({ Content: { role: 'model', parts: [{ text: 'hello' }] }, UsageMetadata: {} }, 'assistant'), [
+    'assistant: text hello',
+  ]);
   t.same(
     told({
       model: 'gpt-5',
