@@ -1,6 +1,6 @@
 /** Dialogs and menus on the browser's own elements, which keep the focus and close on Escape. */
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Button } from './basics.tsx';
 import { Icon, type IconName } from './icon.tsx';
 
@@ -13,7 +13,8 @@ interface DialogProps {
 export function Dialog({ title, onClose, children }: DialogProps): JSX.Element {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();
-  useEffect(() => {
+  // Layout effects here: the next key is for the dialog or the menu, also before they are painted.
+  useLayoutEffect(() => {
     const before = document.activeElement;
     element.current?.showModal();
     // The browser would choose the button that closes the dialog. A long dialog begins at its top.
@@ -59,7 +60,7 @@ export function Menu({ label, text, icon, class: className, id, children }: Menu
     setOpen(false);
     button.current?.focus();
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!open) return;
     box.current?.querySelector<HTMLElement>('.menu-panel button, .menu-panel a, .menu-panel input')?.focus();
     const outside = (event: Event): void => {

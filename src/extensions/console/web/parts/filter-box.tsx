@@ -1,7 +1,7 @@
 /** The filter. Enter applies it; the URL holds it. Typing completes names of fields and values of the newest spans. */
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Facets } from '../../api/shapes.ts';
 import { type ApiError, projectPath } from '../data/api.ts';
 import { useAnswer } from '../data/resource.ts';
@@ -69,7 +69,8 @@ export function FilterBox(): JSX.Element {
   const [at, setAt] = useState(-1);
   const input = useRef<HTMLInputElement>(null);
   const list = useId();
-  useEffect(() => setText(applied), [String(place.value.query)]);
+  // A layout effect: what is typed after Enter stays.
+  useLayoutEffect(() => setText(applied), [String(place.value.query)]);
   // What was not applied is not in the address.
   const clear = (): void => {
     setText('');
@@ -85,6 +86,7 @@ export function FilterBox(): JSX.Element {
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     const chosen = found[at];
+    if (event.isComposing) return;
     if (event.key === 'Escape') input.current?.blur();
     else if (event.key === 'Enter' && chosen === undefined) setQuery({ q: text.trim() });
     else if ((event.key === 'Enter' || event.key === 'Tab') && chosen !== undefined) complete(chosen);

@@ -19,7 +19,7 @@ export function FindInput({ label, placeholder, text, setText, onKeyDown }: Find
       spellcheck={false}
       value={text}
       onInput={(event) => setText(event.currentTarget.value)}
-      onKeyDown={onKeyDown}
+      onKeyDown={(event) => event.isComposing || onKeyDown?.(event)}
     />
   );
 }

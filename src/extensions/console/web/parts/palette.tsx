@@ -29,6 +29,7 @@ export function Palette({ pages, onClose }: PaletteProps): JSX.Element {
     open(choice.href);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.isComposing) return;
     if (event.key === 'Enter') choose(found[at]);
     else if (event.key === 'ArrowDown') setAt(Math.min(at + 1, found.length - 1));
     else if (event.key === 'ArrowUp') setAt(Math.max(at - 1, 0));
