@@ -45,3 +45,14 @@ t.test('a span over everything, or the choice of the reader, leaves the axis as 
   const plain = axisOf([span(0, 1), span(1_000, 1)], 1_001, false);
   t.same([plain.length, plain.at(1_000), plain.real(7)], [1_001, 1_000, 7]);
 });
+
+t.test('an event without a duration at the end of a wait is at the end of the axis', async (t) => {
+  for (const [first, last] of [
+    [134.34537760063802, 47_113_579.370545425],
+    [933.9816221755102, 79_897_025.96184538],
+    [1_000, 86_400_000.1],
+  ] as const) {
+    const { real, length, folds } = axisOf([span(0, first), span(last, 0)], last, true);
+    t.same([folds.length, real(length)], [1, last]);
+  }
+});

@@ -53,6 +53,8 @@ export function axisOf(spans: readonly Timed[], length: number, isFolded: boolea
     folds,
     at: (ms) => ms - (before(({ to }) => to <= ms)?.shift ?? 0),
     real: (shown) => {
+      // Rounded, the end of a fold may be before it.
+      if (shown >= length - shift) return length;
       const fold = before(({ at }) => at <= shown);
       if (fold === undefined) return shown;
       return shown < fold.at + width ? fold.from : shown + fold.shift;
