@@ -70,6 +70,8 @@ if (chromium !== null) {
     await page.goto(`${console.origin}/p/shop/traces`);
     await page.getByRole('button', { name: 'continue' }).waitFor();
     t.match(await page.locator('.grid-row').nth(1).textContent(), '(no name)', 'a name of white space is named');
+    const title = await page.locator('.grid-row .c-cost').nth(1).getAttribute('title');
+    t.equal(title, '$0.00001260', 'the cost has all its digits');
     await page.evaluate(AXE);
     t.same(await page.evaluate(VIOLATIONS), [], 'the line below the rows is a part of the list');
 

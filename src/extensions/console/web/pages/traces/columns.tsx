@@ -6,7 +6,7 @@ import { type Column, Cell } from '../../parts/grid.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { pageHref } from '../../state/location.ts';
 import { DEFAULT_COLUMNS, traceColumns } from '../../state/settings.ts';
-import { age, cost, exactly, exactTokens, plural, tokensOf, took, UNKNOWN } from '../../text/figures.ts';
+import { age, cost, exactCost, exactly, exactTokens, plural, tokensOf, took, UNKNOWN } from '../../text/figures.ts';
 import { dateTime, msOf } from '../../text/time.ts';
 
 /** What a cell needs of the list. */
@@ -142,8 +142,9 @@ function NameCell({ row, facts }: { row: TraceRow; facts: ListFacts }): JSX.Elem
 
 function CostCell({ row }: { row: TraceRow }): JSX.Element {
   const { total_cost: sum, unpriced_count: unpriced } = row;
+  const facts = [sum === null ? '' : exactCost(sum), unpriced > 0 ? `${plural(unpriced, 'call')} without a price` : ''];
   return (
-    <Cell class="c-cost" title={unpriced > 0 ? `${plural(unpriced, 'call')} without a price` : undefined}>
+    <Cell class="c-cost" title={facts.filter((fact) => fact !== '').join(', ')}>
       {cost(sum)}
       {unpriced > 0 ? <span class="warn">*</span> : null}
     </Cell>
