@@ -1,6 +1,7 @@
 /** The frame of every page: the rail, the bar on top, the keys that work everywhere. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { useChanges } from '../data/change.ts';
 import { copyText } from '../data/clipboard.ts';
 import { nextTheme, theme, zone } from '../state/settings.ts';
 import { logOut, may, me } from '../state/session.ts';
@@ -17,7 +18,7 @@ import { Icon, type IconName } from './icon.tsx';
 import { LivePill } from './live-pill.tsx';
 import { Palette } from './palette.tsx';
 import { RangeMenu } from './range-menu.tsx';
-import { UnavailableBanner } from './states.tsx';
+import { Problem, UnavailableBanner } from './states.tsx';
 
 interface Entry {
   readonly page: string;
@@ -159,10 +160,11 @@ function ProjectMenu(): JSX.Element {
 
 function PersonMenu(): JSX.Element | null {
   const person = me.value;
+  const { problem, change } = useChanges();
   if (person === null) return null;
   return (
     <Menu label="You" text="" icon="person" class="person">
-      {(close) => (
+      {() => (
         <>
           <p class="muted">
             {visible(person.name)}, {person.role}
@@ -171,16 +173,11 @@ function PersonMenu(): JSX.Element | null {
             {person.version === '' ? '' : `Sluice ${person.version}`}
           </p>
           {person.by === 'cookie' ? (
-            <button
-              type="button"
-              onClick={() => {
-                close();
-                void logOut();
-              }}
-            >
+            <button type="button" onClick={() => void change(logOut)}>
               Log out
             </button>
           ) : null}
+          <Problem text={problem} />
         </>
       )}
     </Menu>

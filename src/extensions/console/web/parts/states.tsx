@@ -133,6 +133,7 @@ const WHAT: Readonly<Record<string, string>> = {
 
 function titleOf({ status, code }: ApiError): string {
   if (code === 'database_unavailable') return 'The database is unavailable.';
+  if (code === 'page_failed') return 'The answer cannot be read.';
   if (status === 0) return 'No answer.';
   if (status === 504) return 'Took too long.';
   if (status === 429 || code === 'busy') return 'Busy.';

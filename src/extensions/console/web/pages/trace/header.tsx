@@ -3,11 +3,13 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { TraceHeader } from '../../../api/shapes.ts';
 import { copyText } from '../../data/clipboard.ts';
+import { useChanges } from '../../data/change.ts';
 import { curlOf, projectPath, request, urlOf } from '../../data/api.ts';
 import { Button, CopyButton, Fact, Link, Name } from '../../parts/basics.tsx';
 import { DeleteTraces } from '../../parts/delete-traces.tsx';
 import { Menu } from '../../parts/dialog.tsx';
 import { Icon } from '../../parts/icon.tsx';
+import { Problem } from '../../parts/states.tsx';
 import { open, pageHref } from '../../state/location.ts';
 import { may, seesContent } from '../../state/session.ts';
 import { cost, exactly, exactTokens, plural, tokensOf, took } from '../../text/figures.ts';
@@ -19,6 +21,7 @@ const AROUND_MS = 3_600_000;
 
 export function Header({ header }: { header: TraceHeader }): JSX.Element {
   const start = header.start_time_unix_nano;
+  const { problem, change } = useChanges();
   return (
     <header class="trace-header">
       <div class="trace-title">
@@ -29,8 +32,9 @@ export function Header({ header }: { header: TraceHeader }): JSX.Element {
         <code class="id">{header.trace_id}</code>
         <CopyButton text={header.trace_id} label="Copy the trace id" />
         <span class="stretch" />
-        <Actions header={header} />
+        <Actions header={header} change={change} />
       </div>
+      <Problem text={problem} />
       {header.complete ? null : <p class="notice">The root span is not here yet.</p>}
       <dl class="facts">
         <Fact name="start">{start === null ? '–' : `${dateTime(msOf(start))} ${zoneName(msOf(start))}`}</Fact>
@@ -91,15 +95,16 @@ function Cost({ header }: { header: TraceHeader }): JSX.Element {
   );
 }
 
-function Actions({ header }: { header: TraceHeader }): JSX.Element {
+interface ActionsProps {
+  readonly header: TraceHeader;
+  readonly change: (act: () => Promise<unknown>) => Promise<void>;
+}
+
+function Actions({ header, change }: ActionsProps): JSX.Element {
   const [asks, setAsks] = useState(false);
   const path = projectPath(header.project, 'traces', header.trace_id);
-  const save = (part: string, name: string): void => {
-    void request(urlOf(`${path}/${part}`), {})
-      .then((response) => response.blob())
-      .then((blob) => download(blob, name))
-      .catch(() => undefined);
-  };
+  const load = (part: string, use: (response: Response) => Promise<unknown>): void =>
+    void change(async () => use(await request(urlOf(`${path}/${part}`), {})));
   const id = fileName(header.trace_id);
   return (
     <>
@@ -121,15 +126,11 @@ function Actions({ header }: { header: TraceHeader }): JSX.Element {
               {choice('Copy link', () => void copyText(location.href))}
               {choice('Copy curl', () => void copyText(curlOf(urlOf(path))))}
               {seesContent.value
-                ? choice(
-                    'Copy as Markdown',
-                    () =>
-                      void request(urlOf(`${path}/markdown`), {})
-                        .then((r) => r.text())
-                        .then(copyText, () => undefined),
-                  )
+                ? choice('Copy as Markdown', () => load('markdown', async (answer) => copyText(await answer.text())))
                 : null}
-              {choice('Download OTLP JSON', () => save('otlp?as=json', `trace-${id}.json`))}
+              {choice('Download OTLP JSON', () =>
+                load('otlp?as=json', async (answer) => download(await answer.blob(), `trace-${id}.json`)),
+              )}
             </>
           );
         }}

@@ -131,7 +131,7 @@ function Detail({ trace, header, span, spans, tab, goTo }: DetailProps): JSX.Ele
             {tab === 'Messages' ? (
               <>
                 <Figures data={data} span={span} spans={spans} goTo={goTo} />
-                <SpanMessages detail={data} path={path} start={start} />
+                <SpanMessages key={path} detail={data} path={path} start={start} />
               </>
             ) : tab === 'Attributes' ? (
               <AttributesTab detail={data} />

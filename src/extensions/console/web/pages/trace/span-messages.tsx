@@ -4,8 +4,10 @@ import { useState } from 'preact/hooks';
 import type { ContentField, ContentPiece, SpanDetail, Text } from '../../../api/shapes.ts';
 import { type ContentRow, readRecord } from '../../../../../messages/read-record.ts';
 import { get } from '../../data/api.ts';
+import { useChanges } from '../../data/change.ts';
 import { Button } from '../../parts/basics.tsx';
 import { Messages } from '../../parts/messages.tsx';
+import { Problem } from '../../parts/states.tsx';
 import { seesContent } from '../../state/session.ts';
 import { exactly } from '../../text/figures.ts';
 import { visible } from '../../text/visible.ts';
@@ -20,6 +22,7 @@ interface SpanMessagesProps {
 
 export function SpanMessages({ detail, path, start }: SpanMessagesProps): JSX.Element {
   const [whole, setWhole] = useState<{ of: SpanDetail; content: Content } | null>(null);
+  const { problem, change } = useChanges();
   const content = whole?.of === detail ? whole.content : detail.content;
   if (content === undefined || !seesContent.value) {
     return (
@@ -48,11 +51,12 @@ export function SpanMessages({ detail, path, start }: SpanMessagesProps): JSX.El
         <p class="notice">
           The content is long:{' '}
           {cut.map(([field, { text, length }]) => `${field} ${exactly(text.length)} of ${exactly(length)}`).join(', ')}{' '}
-          <Button kind="quiet" onClick={() => void loadAll().catch(() => undefined)}>
+          <Button kind="quiet" onClick={() => void change(loadAll)}>
             load all
           </Button>
         </p>
       )}
+      <Problem text={problem} />
       <ContentMessages content={content} record={detail} />
     </>
   );
