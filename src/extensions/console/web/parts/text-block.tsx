@@ -11,6 +11,9 @@ const FOLDED_LINES = 12;
 const FOLDED_CHARACTERS = 1_500;
 /** Longer texts are not parsed as Markdown. */
 const LONGEST_MARKDOWN = 150_000;
+/** The parser takes a time that grows with the square of the marks in a block. This many take about a second. */
+const MOST_MARKS_SQUARED = 1e7;
+const MARKS = /[*_[=>]|\d[.)]/gu;
 /** A longer text is shown in pieces. */
 const PIECE = 200_000;
 
@@ -30,7 +33,7 @@ export function TextBlock({ text, plain = false }: { text: string; plain?: boole
     lines.length > FOLDED_LINES + 2
       ? `${exactly(lines.length - FOLDED_LINES)} more lines`
       : `${exactly(text.length - head.length)} more characters`;
-  const isRendered = !plain && asMarkdown.value === 'yes' && text.length <= LONGEST_MARKDOWN;
+  const isRendered = !plain && asMarkdown.value === 'yes' && canParse(text);
   return (
     <div class={`text-block ${isOpen ? '' : 'folded'}`}>
       {isRendered ? <markdown.Page text={head} /> : <PlainText text={head} />}
@@ -46,6 +49,12 @@ export function TextBlock({ text, plain = false }: { text: string; plain?: boole
       ) : null}
     </div>
   );
+}
+
+function canParse(text: string): boolean {
+  if (text.length > LONGEST_MARKDOWN) return false;
+  const marks = text.split('\n\n').map((block) => block.match(MARKS)?.length ?? 0);
+  return marks.reduce((sum, count) => sum + count ** 2, 0) <= MOST_MARKS_SQUARED;
 }
 
 export function MarkdownSwitch(): JSX.Element {
