@@ -228,6 +228,24 @@ longTest('conversations of archived days, whatever their ids are', async (t) => 
   }
 });
 
+t.test('a conversation that is resumed later has its archived turns', async (t) => {
+  const [conversation = ''] = IDS;
+  const resumed = { id: traceIdOf(790), project: 'shop', at: 12 * DAY_MS };
+  await storeSpan(scene, resumed, { number: 790, conversation_id: conversation, category: 'model_call' });
+  await storeClaims(scene);
+  t.teardown(async () => {
+    for (const table of ['spans', 'traces'])
+      await scene.query(`DELETE FROM sluice.${table} WHERE trace_id = $1`, [`\\x${resumed.id}`]);
+  });
+  const { conversation: row, items, ...rest } = JSON.parse((await turnsOf(conversation)).text);
+  t.equal(row.trace_count, 2);
+  t.same(
+    items.map(({ trace }: { trace: { trace_id: string } }) => trace.trace_id),
+    [resumed.id, traceIdOf(700)],
+  );
+  t.same(rest, { next: null });
+});
+
 t.test('traces of archived days are listed', async (t) => {
   t.ok(listsBefore.every(({ items }) => items.length > 0));
   for (const [index, list] of (await allLists()).entries()) t.same(list, listsBefore[index], LISTS[index] ?? '');

@@ -2,7 +2,6 @@
  * `GET …/conversations`, in order of their newest trace, or newest log record if no span names them;
  * `…/{conversation}/turns`: the turns of one, newest first.
  */
-import { DAY_NS } from '../../../pdata/time-units.ts';
 import { ConsoleError } from '../errors.ts';
 import type { Conditions } from '../filter/compile.ts';
 import { withUsage } from '../filter/fields.ts';
@@ -26,8 +25,6 @@ const ENOUGH_MS = 1500;
 const FIRST_WORDS = 400;
 const TURNS = 20;
 const STEPS = 100;
-/** A conversation whose first record is this long after an archived day has no record on that day. */
-const NEAR_NS = DAY_NS;
 /** The position of a log record has no trace. */
 const isTraceIdOrNone: PartCheck = (part) => part === '' || isTraceId(part);
 
@@ -254,8 +251,8 @@ export const listTurns = readRoute(
     const first = firstSpan ?? firstLog ?? null;
     const { reply, completeness } = await reachOf(context, {
       ...{ of: 'conversation', from: 0n, until: END_NS, isDetailed: true, conversation },
-      // Records of one conversation are not far apart.
-      isEnough: (completeFrom) => first !== null && BigInt(first) >= completeFrom + NEAR_NS,
+      // A conversation can be resumed after any time, so any archived day may have a part of it.
+      isEnough: () => false,
     });
     if (reply !== null) return reply;
     const hasSpans = firstSpan !== null;
