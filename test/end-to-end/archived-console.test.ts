@@ -244,6 +244,25 @@ t.test('a conversation that is resumed later has its archived turns', async (t) 
     [resumed.id, traceIdOf(700)],
   );
   t.same(rest, { next: null });
+
+  const since = (days: number): bigint => BigInt(CLOSED_MS + days * DAY_MS) * 1_000_000n;
+  const listOf = async (query: string) => {
+    const { text } = await ask(`/projects/shop/conversations?${query}`);
+    const { items: rows, complete_from: from } = JSON.parse(Buffer.from(text, 'latin1').toString());
+    const listed = rows.find((each: { conversation_id: string }) => each.conversation_id === conversation);
+    return { traces: listed?.trace_count, from };
+  };
+  const partial = { traces: 1, from: String(since(5)) };
+  t.same(await listOf(`from=${since(13)}`), partial, 'PostgreSQL alone');
+  t.same(await listOf(`from=${since(13)}&limit=1`), partial, 'PostgreSQL alone, of a page');
+  t.same(await listOf(''), { traces: 2, from: undefined }, 'all days');
+  if (isLong) {
+    // Archived days are read from a day before the range to a day after it.
+    const late = await listOf(`from=${since(4)}`);
+    t.same(late, { traces: 1, from: String(since(3)) }, 'a range after the conversation began');
+    const middle = await listOf(`from=${since(2)}&to=${since(3)}`);
+    t.same(middle, { traces: 2, from: String(since(1)) }, 'earlier days may have further records');
+  }
 });
 
 t.test('traces of archived days are listed', async (t) => {

@@ -3,7 +3,7 @@
  * process that reads them gives the whole answer, or the answer says from which time on it is complete.
  */
 import { dayOfNs, MAY_MISS, WAITING_PARTS } from '../../../component/archived-day.ts';
-import { LATEST_NS } from '../../../component/moment.ts';
+import { LATEST_NS, withinStorable } from '../../../component/moment.ts';
 import { ConsoleError, type ConsoleErrorCode } from '../errors.ts';
 import type { ArchivedDays, Reply, RequestContext } from '../server/route.ts';
 import { type Range, wordOf } from './question.ts';
@@ -29,6 +29,20 @@ const NEWEST = `
     UNION ALL SELECT (extract(epoch FROM max(p.received_at)) * 1000000)::int8 * 1000 FROM ${WAITING_PARTS} p
     WHERE p.signal = ANY ($4::text[]) AND p.project = $1::text AND (p.first_ns IS NULL OR p.first_ns <= $3::int8)
       AND p.received_at >= 'epoch'::timestamptz + $2::int8 / 1000 * interval '1 microsecond') n`;
+
+/**
+ * As `NEWEST`, for records outside the range from `$2` to `$3`. A file of spans has the spans of its day, a file of log
+ * records those that arrived on its day.
+ */
+const NEWEST_OUTSIDE = `
+  SELECT max(ns)::text AS ns FROM (
+    (SELECT (j.day + 1 - date '1970-01-01')::int8 * ${DAY_NS} AS ns FROM sluice.lake_jobs j
+    WHERE j.state = 'published' AND j.signal IN ('spans', 'logs') AND $1::text = ANY (j.projects)
+      AND CASE WHEN j.signal = 'spans' THEN j.day < ${dayOfNs('$2::int8')} OR j.day > ${dayOfNs('$3::int8')}
+        ELSE coalesce(j.max_ns < $2::int8 OR j.min_ns >= $3::int8, true) END AND ${MAY_MISS}
+    ORDER BY j.day DESC LIMIT 1)
+    UNION ALL SELECT (extract(epoch FROM max(p.received_at)) * 1000000)::int8 * 1000 FROM ${WAITING_PARTS} p
+    WHERE p.signal IN ('spans', 'logs') AND p.project = $1::text AND (p.last_ns < $2::int8 OR p.first_ns > $3::int8)) n`;
 
 /** Members of an answer. Empty when it is complete. */
 export interface Completeness {
@@ -93,6 +107,24 @@ async function completenessOf(context: RequestContext, reading: Reading): Promis
   const [row] = await reader.prepared(NEWEST, [project, String(from), String(until), signals]);
   const ns = row?.['ns'] ?? null;
   return ns === null ? {} : { complete_from: String(ns) };
+}
+
+/**
+ * For rows that count records of all days: also what was not read outside the range. Archived days were read from a day
+ * before the range to a day after it, or not at all.
+ */
+export async function withOtherDays(
+  { project, reader, archivedFrom }: RequestContext,
+  { until }: Range,
+  completeness: Completeness,
+): Promise<Completeness> {
+  const lastDay = until - 1n - ((until - 1n) % DAY_NS);
+  const bounds = archivedFrom === null ? [LATEST_NS, 0n] : [archivedFrom - DAY_NS, lastDay + 2n * DAY_NS];
+  const [first, last] = bounds.map((ns) => String(withinStorable(ns)));
+  const [row] = await reader.prepared(NEWEST_OUTSIDE, [project, first, last]);
+  const [own, other] = [completeness.complete_from ?? null, (row?.['ns'] ?? null) as string | null];
+  if (other === null || (own !== null && BigInt(own) >= BigInt(other))) return completeness;
+  return { ...completeness, complete_from: other };
 }
 
 /** A request without pages and without a beginning is for recent days. */

@@ -8,7 +8,7 @@ import { withUsage } from '../filter/fields.ts';
 import { Parameters } from '../filter/parameters.ts';
 import { spansOf } from '../filter/trace-spans.ts';
 import { jsonText, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
-import { reachOf, withCompleteness } from './completeness.ts';
+import { reachOf, withCompleteness, withOtherDays } from './completeness.ts';
 import { isCount, isStoredTime, isTraceId, type PartCheck, readCursor, writeCursor } from './cursor.ts';
 import { LOG_NS, logsIn, readLoggedTurn, recordsOf, untracedUsage } from './logged-conversation.ts';
 import { allOf, conditionsOf, environmentCondition, END_NS, limitOf, rangeOf } from './question.ts';
@@ -126,7 +126,9 @@ export const listConversations = readRoute(
     if (reply !== null) return reply;
     const items = await readRows(context, ids);
     const next = position === null ? null : writeCursor(question, [end, position.ns, position.id]);
-    const rest = { next, examined, reached, more: next !== null, ...completeness };
+    // Rows are of whole conversations, also of their records outside the range.
+    const part = items.length === 0 ? completeness : await withOtherDays(context, { from, until }, completeness);
+    const rest = { next, examined, reached, more: next !== null, ...part };
     return jsonText(`{"items":[${items.join(',')}],${JSON.stringify(rest).slice(1)}`);
   },
 );
