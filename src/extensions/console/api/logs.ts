@@ -101,9 +101,11 @@ function nextPosition(before: LogPosition, slice: Readonly<Record<string, unknow
   return { ns, passed: ns === before.ns ? before.passed + atLast : atLast };
 }
 
-/** The order of the rows of `logsByTime`. `rows`: their name in the statement. */
-export const newestFirst = (rows: string): string =>
-  `${rows}.ns DESC, ${rows}.place_table DESC, ${rows}.place_row DESC`;
+/**
+ * The order of the rows of `logsByTime`. `rows`: their name in the statement. Of one time the first that was stored is
+ * first, so that a record which arrives at the time of a position does not move those that were passed.
+ */
+export const newestFirst = (rows: string): string => `${rows}.ns DESC, ${rows}.place_table, ${rows}.place_row`;
 
 interface LogsByTime {
   readonly project: string;
@@ -124,7 +126,7 @@ export function logsByTime({ project, lowest, highest, conditions = 'true', most
   const half = (ns: string, isOfHalf: string): string =>
     `SELECT l.*, ${ns} AS ns, l.tableoid AS place_table, l.ctid AS place_row FROM sluice.logs l
      WHERE l.project = ${project} AND ${ns} BETWEEN ${lowest} AND ${highest} AND ${isOfHalf} AND ${conditions}
-     ORDER BY ${ns} DESC, l.tableoid DESC, l.ctid DESC LIMIT ${most}`;
+     ORDER BY ${ns} DESC, l.tableoid, l.ctid LIMIT ${most}`;
   const timed = half('l.time_unix_nano', 'l.time_unix_nano IS NOT NULL');
   return `((${timed}) UNION ALL (${half(TIME, 'l.time_unix_nano IS NULL')}))`;
 }

@@ -41,6 +41,17 @@ t.test('all kinds are in the list and in the file, by their time', async (t) => 
   }
 });
 
+t.test('a record that arrives between two pages at the time where they meet', async (t) => {
+  const query = { from: timeOf(RECORDS), limit: '2', archived: 'false' };
+  const row = (name: string): object => logRow({ time_unix_nano: timeOf(RECORDS + 1), event_name: name });
+  await reading.insert('logs', ['a', 'b', 'c'].map(row));
+  const first = await reading.ask(listLogs, { query });
+  await reading.insert('logs', [row('late')]);
+  const second = await reading.ask(listLogs, { query: { ...query, cursor: String(first.next) } });
+  const names = [...first.items, ...second.items].map((log: LogRow) => log.event_name);
+  t.same(names.sort(), ['a', 'b', 'c', 'late']);
+});
+
 interface Plan {
   readonly [key: string]: unknown;
   readonly Plans?: readonly Plan[];
