@@ -6,6 +6,7 @@ import { PROJECT_ARGUMENT, projectOf } from './projects.ts';
 import { type OutlineSpan, readSpans, treeOf } from './span-tree.ts';
 import { type Api, type Argument, fitLines, projectPath, type Tool } from './tool.ts';
 import { block, explainMark, line, newMark } from './untrusted.ts';
+import { NS_PER_MS } from '../../../pdata/time-units.ts';
 
 /** The limit of an answer. The outline gets the room that the header and the errors leave. */
 const OUTLINE_BYTES = 13 * 1024;
@@ -39,7 +40,7 @@ export const getTrace: Tool = {
       ...{ under: values.text('under'), only: values.text('only'), after: values.text('after') },
     };
     const found = await readSpans(api, projectPath(project, ['traces', trace, 'spans'], query));
-    const errors = await readErrors(api, { project, trace, count: header.error_count });
+    const errors = await readErrors(api, project, header);
     const rest = found.next === null ? [] : [`More spans: after ${found.next}`];
     return [...headerLines(header), ...missingLines(header), ...errors, ...outline(found.spans), ...rest].join('\n');
   },
@@ -85,7 +86,8 @@ function headerLines(header: TraceHeader): readonly string[] {
 /** The last spans that failed: they are deeper in the tree, and nearer to the cause. */
 async function readErrors(
   api: Api,
-  { project, trace, count }: { readonly project: string; readonly trace: string; readonly count: number },
+  project: string,
+  { trace_id: trace, error_count: count, start_time_unix_nano: first }: TraceHeader,
 ): Promise<readonly string[]> {
   if (count === 0) return [];
   const spans: OutlineSpan[] = [];
@@ -97,10 +99,13 @@ async function readErrors(
   const mark = newMark();
   const lines: string[] = [`errors (${count}), the latest of them first:`];
   let hasMessage = false;
-  for (const { id, start } of spans.slice(-SHOWN_ERRORS).toReversed()) {
-    const detail = parseExact(await api.get(projectPath(project, ['traces', trace, 'spans', id]))) as SpanDetail;
+  for (const { id, startNs } of spans.slice(-SHOWN_ERRORS).toReversed()) {
+    // Several spans can have the same id.
+    const start = String(BigInt(first ?? '0') + BigInt(startNs));
+    const path = projectPath(project, ['traces', trace, 'spans', id], { start });
+    const detail = parseExact(await api.get(path)) as SpanDetail;
     const type = detail.error_type === null ? 'no error type' : line(detail.error_type);
-    lines.push(`  ${id} ${line(detail.name)} at +${millis(start)}: ${type}`);
+    lines.push(`  ${id} ${line(detail.name)} at +${millis(Number(startNs) / NS_PER_MS)}: ${type}`);
     const message = detail.status_message?.text ?? '';
     if (message === '') continue;
     hasMessage = true;

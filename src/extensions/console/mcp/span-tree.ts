@@ -11,8 +11,8 @@ export interface OutlineSpan {
   readonly name: string;
   readonly model: string | null;
   readonly tool: string | null;
-  /** Milliseconds since the start of the trace. */
-  readonly start: number;
+  /** Since the start of the trace. */
+  readonly startNs: string;
   /** Milliseconds. */
   readonly duration: number | null;
   readonly error: boolean;
@@ -57,7 +57,7 @@ function spanOf(
     name: word('names+', name) ?? '',
     model: word('models+', model),
     tool: word('tools+', tool),
-    start: Number(start) / NS_PER_MS,
+    startNs: start,
     duration: duration === null ? null : Number(duration) / NS_PER_MS,
     error: error === 1,
   };

@@ -16,6 +16,10 @@ const HEADER = {
   ...{ start_time_unix_nano: '0', duration_ns: '0', input_tokens: null, output_tokens: null, total_cost: null },
 };
 
+/** A `SpanTuple`. */
+const failedSpan = (id: string, start: string): string =>
+  JSON.stringify([id, null, 0, null, null, start, '1', 1, ...Array.from({ length: 7 }, () => null), 0, 0, null]);
+
 t.test('of many failed spans the latest are shown', async (t) => {
   const count = 450;
   const page = 200;
@@ -28,28 +32,7 @@ t.test('of many failed spans the latest are shown', async (t) => {
     if (!pathname.endsWith('/spans')) return JSON.stringify({ ...HEADER, error_count: count });
     const from = Number(query.get('after') ?? 0);
     const until = Math.min(count, from + Math.min(page, Number(query.get('limit') ?? page)));
-    const rows = Array.from({ length: until - from }, (_, at) =>
-      JSON.stringify([
-        idOf(from + at),
-        null,
-        0,
-        null,
-        null,
-        '0',
-        '1',
-        1,
-        null,
-        null,
-        null,
-        null,
-        null,
-        null,
-        null,
-        0,
-        0,
-        null,
-      ]),
-    );
+    const rows = Array.from({ length: until - from }, (_, at) => failedSpan(idOf(from + at), '0'));
     const next = until === count ? null : String(until);
     return ['{"columns":[]}', '{"names+":["work"]}', ...rows, JSON.stringify({ end: true, next }), ''].join('\n');
   };
@@ -58,4 +41,24 @@ t.test('of many failed spans the latest are shown', async (t) => {
   t.match(answer, /^errors \(450\), the latest of them first:$/mu);
   const shown = Array.from(answer.matchAll(/failed (\d+) at/gu), ([, at]) => Number(at));
   t.same(shown, [449, 448, 447]);
+});
+
+t.test('of failed spans with one id each has its own message', async (t) => {
+  const first = 1_795_132_800_000_000_000n;
+  const id = 'b'.repeat(16);
+  const starts = ['0', '9007199254740993'];
+  const get = async (url: string): Promise<string> => {
+    const { pathname, searchParams: query } = new URL(url, 'http://console');
+    if (pathname.endsWith(id)) {
+      const at = starts.findIndex((start) => first + BigInt(start) >= BigInt(query.get('start') ?? 0));
+      return JSON.stringify({ name: 'work', error_type: null, status_message: { text: `message ${at}` } });
+    }
+    if (!pathname.endsWith('/spans'))
+      return JSON.stringify({ ...HEADER, start_time_unix_nano: String(first), error_count: starts.length });
+    const rows = starts.map((start) => failedSpan(id, start));
+    return ['{"columns":[]}', '{"names+":["work"]}', ...rows, '{"end":true,"next":null}', ''].join('\n');
+  };
+  const values = new ToolValues(getTrace, { project: 'shop', trace: 't' });
+  const answer = await getTrace.run(values, { api: { get }, explain: null, sql: null });
+  t.same(answer.match(/message \d/gu), ['message 1', 'message 0']);
 });
