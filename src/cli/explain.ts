@@ -11,6 +11,7 @@ import { findProject } from '../extensions/postgres/key-directory.ts';
 import { listPrices } from '../extensions/postgres/price-directory.ts';
 import type { Project } from '../pdata/context.ts';
 import { DERIVED_COLUMNS } from '../pdata/columns.ts';
+import { logNs } from '../pdata/log-time.ts';
 import { loadTrace } from './lake/archived-trace.ts';
 import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS, readConfig } from './config-options.ts';
@@ -159,19 +160,22 @@ const QUESTIONS = {
   span: {
     view: 'spans',
     texts: ['start_time_unix_nano', 'end_time_unix_nano', 'duration_ns'],
-    order: 'start_time_unix_nano',
+    order: 'r.start_time_unix_nano',
   },
-  log: { view: 'logs', texts: ['time_unix_nano', 'observed_time_unix_nano'], order: 'time_unix_nano' },
+  log: { view: 'logs', texts: ['time_unix_nano', 'observed_time_unix_nano'], order: logNs('r') },
 } as const;
 
-/** Rows as the file exporter writes them: large integers and money are text. */
+/**
+ * Rows as the file exporter writes them: large integers and money are text. Log records have no id, so records of one
+ * time are in order of their arrival and their text.
+ */
 function rowsQuestion(views: string, signal: (typeof SIGNALS)[number], { trace, project, span }: RecordsOf): Statement {
   const { view, texts, order } = QUESTIONS[signal];
   const exact = [...texts, 'input_cost', 'output_cost', 'total_cost'];
   const members = exact.map((column) => `'${column}', r.${column}::text`).join(', ');
   return {
     text: `SELECT (to_jsonb(r) || jsonb_build_object('signal', '${signal}', ${members}))::text AS row FROM ${views}.${view} r
-      WHERE r.trace_id = $1 AND r.project = $2 AND starts_with(coalesce(r.span_id, ''), $3) ORDER BY r.${order}`,
+      WHERE r.trace_id = $1 AND r.project = $2 AND starts_with(coalesce(r.span_id, ''), $3) ORDER BY ${order}, r.received_at, 1`,
     values: [trace, project, span],
   };
 }

@@ -135,6 +135,15 @@ t.test('late records are shown once, before they are archived and afterwards', a
   t.same((await namesOf()).sort(), [...names].sort(), 'after they expired');
 });
 
+t.test('log records of one time are explained in an order that does not depend on where they are', async (t) => {
+  const trace = { id: 'e'.repeat(32), project: 'shop', at: 50_000_000 };
+  for (const name of ['third', 'first', 'second']) await storeLog(scene, trace, { event_name: name });
+  await storeClaims(scene);
+  const { out } = await sluice('explain', trace.id, '--json');
+  const names = JSON.parse(out).map(({ row }: { row: { event_name: string } }) => row.event_name);
+  t.same(names, ['first', 'second', 'third']);
+});
+
 t.test('archived days that cannot be read are named, and the command shows what PostgreSQL has', async (t) => {
   const recent = { id: 'f'.repeat(32), project: 'shop', at: 40_000_000 };
   await storeSpan(scene, recent, { number: 60 });
