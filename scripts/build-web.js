@@ -65,7 +65,10 @@ const importPageInParts = {
     );
     onLoad({ filter: /\.tsx?$/ }, ({ path, pluginData }) =>
       pluginData?.isPart === true
-        ? { contents: `import ${JSON.stringify(join(source, 'app.tsx'))};\n${readFileSync(path, 'utf8')}`, loader: 'tsx' }
+        ? {
+            contents: `import ${JSON.stringify(join(source, 'app.tsx'))};\n${readFileSync(path, 'utf8')}`,
+            loader: 'tsx',
+          }
         : undefined,
     );
   },

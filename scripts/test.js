@@ -1,8 +1,9 @@
 // Runs the compiled tests, some files at a time: all of them, or the named ones, as in `npm test --
 // test/config/load.test.ts`, or a folder. Named files have a process each, in a whole run most share one. `--jobs=2`
 // runs two at a time, `--timeout=900` gives each file more seconds. `--long` runs the files that have long tests
-// (test/support/long.ts), with these tests. Test files that need a database share one server. The first of them starts
-// it, and this script stops it. The last line is for scripts: `tests: N passed, N failed`, counting assertions.
+// (test/support/long.ts and long-file.ts), with these tests. Test files that need a database share one server. The
+// first of them starts it, and this script stops it. The last line is for scripts: `tests: N passed, N failed`,
+// counting assertions.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -28,8 +29,6 @@ const LONGEST = [
   'end-to-end/database-unavailable.test.js',
   'extensions/console/web/layout.test.js',
   'extensions/console/web/page.test.js',
-  'extensions/console/web/tabs.test.js',
-  'extensions/console/web/unavailable.test.js',
   'cli/objects-reading.test.js',
   'extensions/console/web/live.test.js',
   'extensions/postgres/commit.test.js',
@@ -69,8 +68,9 @@ const FEWEST_TOGETHER = 4;
 /** Two processes more than there are processors, because many tests wait for a server or a timer. */
 const JOBS = String(Math.min(availableParallelism() + 2, 8));
 
-/** What the compiled files with long tests import, and the variable that adds these tests. */
+/** What compiled files with long tests import, and those with no others, and the variable that adds the tests. */
 const LONG_IMPORT = '/support/long.js';
+const LONG_FILE_IMPORT = '/support/long-file.js';
 const LONG_TESTS = { SLUICE_LONG_TESTS: 'yes' };
 
 /** PostgreSQL and Chromium put sockets into the folder of temporary files. Their paths have at most 107 bytes. */
@@ -94,11 +94,9 @@ function readArguments() {
     const { values, positionals } = parseArgs({ options, allowPositionals: true });
     const [jobs, timeout] = [Number(values.jobs), Number(values.timeout)];
     if (!(jobs >= 1) || !(timeout > 0)) fail('--jobs and --timeout are numbers');
-    const groups = groupsOf(positionals, jobs);
-    const long = groups.flat().filter(hasLongTests);
     const chosen = values.long
-      ? { groups: long.map((path) => [path]), additions: LONG_TESTS }
-      : { groups, additions: {} };
+      ? { groups: longOf(positionals).map((path) => [path]), additions: LONG_TESTS }
+      : { groups: groupsOf(positionals, jobs), additions: {} };
     return { jobs, timeoutMs: timeout * 1000, ...chosen };
   } catch (error) {
     return fail(error.message);
@@ -111,8 +109,8 @@ function readArguments() {
  * about the same time.
  */
 function groupsOf(names, jobs) {
-  if (names.length > 0) return [...new Set(names.flatMap(named))].map((path) => [path]);
-  const all = named('dist/test');
+  if (names.length > 0) return filesOf(names).map((path) => [path]);
+  const all = named('dist/test').filter((path) => !imports(path, LONG_FILE_IMPORT));
   const alone = [...LONGEST, ...OWN_PROCESS].map((path) => join('dist/test', path));
   for (const path of alone) if (!all.includes(path)) fail(`${path} is named in scripts/test.js and does not exist`);
   const others = all.filter((path) => !alone.includes(path));
@@ -121,8 +119,17 @@ function groupsOf(names, jobs) {
   return groups;
 }
 
-function hasLongTests(path) {
-  return readFileSync(resolve(root, path), 'utf8').includes(LONG_IMPORT);
+function longOf(names) {
+  const files = names.length > 0 ? filesOf(names) : named('dist/test');
+  return files.filter((path) => imports(path, LONG_IMPORT) || imports(path, LONG_FILE_IMPORT));
+}
+
+function filesOf(names) {
+  return [...new Set(names.flatMap(named))];
+}
+
+function imports(path, place) {
+  return readFileSync(resolve(root, path), 'utf8').includes(place);
 }
 
 function named(name) {

@@ -184,9 +184,12 @@ t.test('--long runs the files that have long tests, and these tests', async (t) 
     'long.test.js': `
       import '${new URL('../support/long.js', import.meta.url).href}';
       console.log((process.env.SLUICE_LONG_TESTS === 'yes' ? 'ok' : 'not ok') + ' 1 - a\\n1..1');`,
+    'details.test.js': `
+      import '${new URL('../support/long-file.js', import.meta.url).href}';
+      console.log('ok 1 - b\\n1..1');`,
     'ordinary.test.js': `console.log('not ok 1 - must not run\\n1..1')`,
   });
-  t.equal((await run('--long', folder)).last, 'tests: 1 passed, 0 failed');
+  t.equal((await run('--long', folder)).last, 'tests: 2 passed, 0 failed');
 });
 
 t.test('a missing file and an unknown flag are reported at once', async (t) => {

@@ -6,6 +6,7 @@ import { startConsole, type TestConsole } from '../../../support/console.ts';
 import { logIn, openBrowser } from '../../../support/console-page.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
 import { aSpan, aTraceRequest } from '../../../support/payloads.ts';
+import '../../../support/long-file.ts';
 
 const TRACE = 'a'.repeat(32);
 /** Longer than what the console sends of a text at first. */

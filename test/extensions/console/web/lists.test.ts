@@ -7,6 +7,7 @@ import { chromiumFor } from '../../../support/browser.ts';
 import { startConsole } from '../../../support/console.ts';
 import { logIn, openBrowser } from '../../../support/console-page.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
+import '../../../support/long-file.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const VIOLATIONS = `axe.run('[role=grid]', { runOnly: ['wcag2a'], resultTypes: ['violations'], iframes: false, preload: false })

@@ -4,6 +4,7 @@ import { chromiumFor } from '../../../support/browser.ts';
 import { startConsole } from '../../../support/console.ts';
 import { logIn, openBrowser, sendDemo } from '../../../support/console-page.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
+import '../../../support/long-file.ts';
 
 const COLOUR = "getComputedStyle(document.querySelector('.live .dot')).backgroundColor";
 const WHOLE_MS = 4 * PATIENCE_MS;

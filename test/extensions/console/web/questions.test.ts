@@ -6,6 +6,7 @@ import { chromiumFor } from '../../../support/browser.ts';
 import { startConsole, type TestConsole } from '../../../support/console.ts';
 import { logIn, openBrowser } from '../../../support/console-page.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
+import '../../../support/long-file.ts';
 
 const WHOLE_MS = 4 * PATIENCE_MS;
 /** More than a page of a conversation, and than the rows that are in sight. */

@@ -5,6 +5,7 @@ import { chromiumFor } from '../../../support/browser.ts';
 import { startConsole } from '../../../support/console.ts';
 import { logIn, openBrowser, sendDemo } from '../../../support/console-page.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
+import '../../../support/long-file.ts';
 
 /** Presses the key, and evaluates before the browser paints. The page has drawn itself in a microtask by then. */
 const soonAfter = <T>(page: Page, key: object, expression: string): Promise<T> =>

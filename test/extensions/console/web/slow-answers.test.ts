@@ -6,6 +6,7 @@ import { chromiumFor } from '../../../support/browser.ts';
 import { startConsole } from '../../../support/console.ts';
 import { logIn, openBrowser, sendDemo } from '../../../support/console-page.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
+import '../../../support/long-file.ts';
 
 const WHOLE_MS = 4 * PATIENCE_MS;
 /** The page of an empty project asks every 1.5 seconds, that of the status every 5. */

@@ -9,6 +9,7 @@ import { chromiumFor, launchChromium } from '../../../support/browser.ts';
 import { startConsole } from '../../../support/console.ts';
 import { isLong } from '../../../support/long.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
+import '../../../support/long-file.ts';
 
 /** A browser has six connections to a place. */
 const TABS = isLong ? 8 : 7;

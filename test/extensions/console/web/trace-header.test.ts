@@ -5,6 +5,7 @@ import { startConsole } from '../../../support/console.ts';
 import { logIn, openBrowser } from '../../../support/console-page.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
 import { aSpan, aTraceRequest } from '../../../support/payloads.ts';
+import '../../../support/long-file.ts';
 
 const SUMMER_MS = Date.UTC(2026, 6, 1, 12);
 const WINTER_MS = Date.UTC(2026, 0, 1, 12);

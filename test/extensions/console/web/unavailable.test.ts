@@ -7,6 +7,7 @@ import { logIn, sendDemo } from '../../../support/console-page.ts';
 import { isLong } from '../../../support/long.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
 import { FAST_SETTINGS, makeServer } from '../../../support/postgres.ts';
+import '../../../support/long-file.ts';
 
 const WHOLE_MS = 6 * PATIENCE_MS;
 /** Between two attempts of a page that waits for the database at most 15 seconds pass. */
