@@ -33,17 +33,23 @@ export const commands: Readonly<Record<string, Command>> = {
         const project = values.word('project');
         const name = values.text('environment');
         const environment = name === undefined ? null : normalizeEnvironment(name);
-        const key = await new Administration(database).createKey(project, environment, values.text('label') ?? null);
-        if (values.flag('json'))
-          terminal.print(JSON.stringify({ key: key.text, id: key.publicId, project, environment }, null, 2));
-        else {
-          terminal.print(key.text);
-          terminal.say(
-            `A key for project ${project}, ${environment === null ? 'all environments' : `environment ${environment}`}. It is not shown again.`,
-          );
-          const endpoint = await boundUrl(call, findEndpoint(config), ({ otlp }) => otlp?.http).catch(() => null);
-          if (endpoint !== null) terminal.say(['', ...sdkVariables(endpoint, key.text)].join('\n'));
+        const administration = new Administration(database);
+        const key = await administration.createKey(project, environment, values.text('label') ?? null);
+        const revoke = (): Promise<void> => administration.revokeKey(key.publicId);
+        const release = call.earlyEnd.prepare(revoke);
+        const shown = { key: key.text, id: key.publicId, project, environment };
+        terminal.print(values.flag('json') ? JSON.stringify(shown, null, 2) : key.text);
+        if (!(await isWritten(call.process.stdout))) {
+          await revoke().finally(release);
+          return terminal.say('The key could not be shown, so it was revoked.');
         }
+        release();
+        if (values.flag('json')) return;
+        terminal.say(
+          `A key for project ${project}, ${environment === null ? 'all environments' : `environment ${environment}`}. It is not shown again.`,
+        );
+        const endpoint = await boundUrl(call, findEndpoint(config), ({ otlp }) => otlp?.http).catch(() => null);
+        if (endpoint !== null) terminal.say(['', ...sdkVariables(endpoint, key.text)].join('\n'));
       }),
   },
   list: {
@@ -74,6 +80,11 @@ export const commands: Readonly<Record<string, Command>> = {
       }),
   },
 };
+
+/** Whether the output so far could be written. */
+function isWritten(output: NodeJS.WritableStream): Promise<boolean> {
+  return new Promise((resolve) => output.write('', (error) => resolve(error == null)));
+}
 
 /** `project`: the one that was asked for; null for all. */
 function table(keys: readonly KeyRow[], project: string | null, terminal: Terminal): string {

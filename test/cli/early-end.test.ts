@@ -56,6 +56,28 @@ t.test('a server that a command has started stops with it', { skip }, async (t) 
   }
 });
 
+t.test('a key that cannot be shown is revoked', { skip }, async (t) => {
+  const { url: databaseUrl, connect } = await openMigrated(t);
+  const client = await connect();
+  await client.query(`INSERT INTO sluice.projects (name) VALUES ('shop')`);
+  const folder = openFolder(t);
+  writeFileSync(join(folder, 'a.yaml'), postgresConfig({ databaseUrl }));
+  for (const [output, isRevoked] of [
+    ['/dev/full', true],
+    ['/dev/null', false],
+  ] as const) {
+    const { status, stderr } = spawnSync(process.execPath, [BIN, 'key', 'create', '-p', 'shop', '-c', 'a.yaml'], {
+      cwd: folder,
+      stdio: ['ignore', openSync(output, 'w'), 'pipe'],
+      encoding: 'utf8',
+    });
+    t.equal(status, isRevoked ? 1 : 0, stderr);
+    t.equal(/so it was revoked/u.test(stderr), isRevoked);
+    const { rows } = await client.query('DELETE FROM sluice.api_keys RETURNING revoked_at IS NOT NULL AS revoked');
+    t.same(rows, [{ revoked: isRevoked }], output);
+  }
+});
+
 t.test('an incomplete file is removed', { skip }, async (t) => {
   const { url: databaseUrl, connect } = await openMigrated(t);
   const client = await connect();
