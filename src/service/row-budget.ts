@@ -127,7 +127,8 @@ export class RowBudget {
     this.#recent.set(project, {
       smallest: Math.min(bytes, Math.ceil(Math.max(recent?.smallest ?? bytes, 1) * SMALLEST_GROWTH)),
       rowBytes: (recent?.rowBytes ?? 0) * DECAY + bytes,
-      bodyBytes: (recent?.bodyBytes ?? 0) * DECAY + bodyBytes,
+      // The sum is a divisor. Requests without records are refused before, so a body has bytes; the check is cheap.
+      bodyBytes: (recent?.bodyBytes ?? 0) * DECAY + Math.max(bodyBytes, 1),
       atMs: this.#now(),
     });
   }

@@ -221,6 +221,14 @@ t.test('the ratio of rows to bodies is that of the latest requests', async (t) =
   }
 });
 
+t.test('a body without bytes has room, also where no earlier one had any', async (t) => {
+  const budget = new RowBudget({ maxBytes: 32 * MIB });
+  budget.note('empty', 0, 0);
+  while (isAdmitted(() => pass(budget, 'slow', MIB)));
+  t.equal(budget.hasRoom('empty', 0), true);
+  t.equal(budget.hasRoom('empty', MIB), true);
+});
+
 t.test('a release of rows is reported once', async (t) => {
   let released = 0;
   const budget = new RowBudget({ released: () => void released++ });
