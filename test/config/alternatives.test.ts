@@ -1,11 +1,6 @@
 /** Where the schema of a shipped component has alternatives, a mistake is told as one in the form that was meant. */
 import t from 'tap';
-import { COMPONENTS } from '../../src/components.ts';
-import { CompiledSchemas } from '../../src/config/compiled-schemas.ts';
-import { ConfigError } from '../../src/config/diagnostics.ts';
-import { loadConfig } from '../../src/config/load.ts';
-
-const SCHEMAS = new CompiledSchemas();
+import { mistakesOf } from '../support/config-error.ts';
 
 /** The messages and hints, and the text that the carets mark, without the file and the excerpt. */
 async function mistakesIn(processors: string): Promise<readonly string[]> {
@@ -17,28 +12,15 @@ service:
   ledger: memory
   pipelines: { traces: { receivers: [otlp], exporters: [file] } }
 `;
-  try {
-    await loadConfig({
-      files: ['config.yaml'],
-      definitions: COMPONENTS,
-      environment: {},
-      workingDirectory: '/',
-      schemas: SCHEMAS,
-      read: (name) => ({ name, text }),
-    });
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    const parts = error.message.split(/^config\.yaml:/mu).filter((part) => part.startsWith('4:'));
-    return parts.map((part) => {
-      const [, column, message] = /^4:(\d+): error: (.*)/u.exec(part) ?? [];
-      const marked = (/\| +(\^+)/u.exec(part)?.[1] ?? '').length;
-      const start = Number(column) - 1;
-      const hint = /hint: (.*)/u.exec(part)?.[1];
-      const place = (text.split('\n')[3] ?? '').slice(start, start + marked);
-      return `${place} | ${message}${hint === undefined ? '' : ` | ${hint}`}`;
-    });
-  }
-  return [];
+  const parts = (await mistakesOf(text)).split(/^config\.yaml:/mu).filter((part) => part.startsWith('4:'));
+  return parts.map((part) => {
+    const [, column, message] = /^4:(\d+): error: (.*)/u.exec(part) ?? [];
+    const marked = (/\| +(\^+)/u.exec(part)?.[1] ?? '').length;
+    const start = Number(column) - 1;
+    const hint = /hint: (.*)/u.exec(part)?.[1];
+    const place = (text.split('\n')[3] ?? '').slice(start, start + marked);
+    return `${place} | ${message}${hint === undefined ? '' : ` | ${hint}`}`;
+  });
 }
 
 const match = (model: string): string =>

@@ -1,29 +1,11 @@
 /** An option that only the Collector has gets a hint what to do instead, not the name of a similar option. */
 import t from 'tap';
-import { COMPONENTS } from '../../src/components.ts';
-import { CompiledSchemas } from '../../src/config/compiled-schemas.ts';
-import { ConfigError } from '../../src/config/diagnostics.ts';
-import { loadConfig } from '../../src/config/load.ts';
-
-const SCHEMAS = new CompiledSchemas();
+import { mistakesOf } from '../support/config-error.ts';
 
 /** The hint for the mistake of each line. */
 async function hintsIn(text: string): Promise<readonly (string | undefined)[]> {
-  try {
-    await loadConfig({
-      files: ['config.yaml'],
-      definitions: COMPONENTS,
-      environment: {},
-      workingDirectory: '/',
-      schemas: SCHEMAS,
-      read: (name) => ({ name, text }),
-    });
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    const parts = error.message.split(/^config\.yaml:\d+:\d+: error: /mu).slice(1);
-    return parts.map((part) => /hint: (.*)/u.exec(part)?.[1]);
-  }
-  return [];
+  const parts = (await mistakesOf(text)).split(/^config\.yaml:\d+:\d+: error: /mu).slice(1);
+  return parts.map((part) => /hint: (.*)/u.exec(part)?.[1]);
 }
 
 const configuration = (receiver: string, exporter: string): string => `

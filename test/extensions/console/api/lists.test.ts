@@ -22,6 +22,17 @@ import {
 
 t.setTimeout(300_000);
 const reading = await startReading(t);
+
+/** All conversations, read in pages of `limit`. */
+async function conversationsInPages(limit: number, asking: Asking = {}): Promise<readonly ConversationRow[]> {
+  const rows: ConversationRow[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const page: Page<ConversationRow> = await reading.ask(listConversations, { ...asking, query: { limit, cursor } });
+    rows.push(...page.items);
+    cursor = page.next;
+  }
+  return rows;
+}
 const plain = (number: number): string => hex(number, 16).slice(2);
 const call = {
   category: 'model_call',
@@ -131,13 +142,8 @@ t.test('what has the last time that can be stored is in every list', async (t) =
   t.equal((await reading.ask(listLogs, at)).items.length, 1);
   t.match((await reading.ask(listFacets, { ...at, query: { fields: 'name' } })).fields, { name: [{ value: 'late' }] });
   for (const limit of [1, 2]) {
-    const found: string[] = [];
-    for (let cursor: string | null = ''; cursor !== null; ) {
-      const page: Page<ConversationRow> = await reading.ask(listConversations, { ...at, query: { limit, cursor } });
-      found.push(...page.items.map(({ conversation_id }) => conversation_id));
-      cursor = page.next;
-    }
-    t.same(found.sort(), ['of-logs', 'of-spans'], `pages of ${limit}`);
+    const found = await conversationsInPages(limit, at);
+    t.same(found.map(({ conversation_id }) => conversation_id).sort(), ['of-logs', 'of-spans'], `pages of ${limit}`);
   }
   for (const conversation of ['of-logs', 'of-spans']) {
     const turns: Turns = await reading.ask(listTurns, { ...at, path: { conversation } });
@@ -212,12 +218,7 @@ t.test('facets of more spans than are counted are cached', async (t) => {
 
 t.test('conversations in pages of any size, each once, by their newest trace', async (t) => {
   for (const limit of [1, 2, 10]) {
-    const rows: ConversationRow[] = [];
-    for (let cursor: string | null = ''; cursor !== null; ) {
-      const page: Page<ConversationRow> = await reading.ask(listConversations, { query: { limit, cursor } });
-      rows.push(...page.items);
-      cursor = page.next;
-    }
+    const rows = await conversationsInPages(limit);
     t.same(
       rows.map(({ conversation_id }) => conversation_id),
       ['c-3', 'c-2', 'c-1'],
@@ -254,12 +255,7 @@ t.test('the calls of a conversation do not depend on the other conversations of 
   const record = { ...call, project, trace_id: hex(822, 16), conversation_id: 'm-1', time_unix_nano: at };
   await reading.insert('logs', [logRow(record)]);
   for (const limit of [1, 10]) {
-    const rows: ConversationRow[] = [];
-    for (let cursor: string | null = ''; cursor !== null; ) {
-      const page: Page<ConversationRow> = await reading.ask(listConversations, { project, query: { limit, cursor } });
-      rows.push(...page.items);
-      cursor = page.next;
-    }
+    const rows = await conversationsInPages(limit, { project });
     t.same(
       rows.map(({ conversation_id, trace_count, call_count }) => [conversation_id, trace_count, call_count]),
       [
@@ -324,12 +320,7 @@ t.test('conversations that only log records name are listed by their newest reco
   ]);
   const names = ['newest', 'calls', 'observed', 'spans', 'arrived', 'long'];
   for (const limit of [1, 2, 10]) {
-    const rows: ConversationRow[] = [];
-    for (let cursor: string | null = ''; cursor !== null; ) {
-      const page: Page<ConversationRow> = await reading.ask(listConversations, { project, query: { limit, cursor } });
-      rows.push(...page.items);
-      cursor = page.next;
-    }
+    const rows = await conversationsInPages(limit, { project });
     t.same(
       rows.map(({ conversation_id }) => conversation_id),
       names,
