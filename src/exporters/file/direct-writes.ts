@@ -10,7 +10,7 @@
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { viewOf } from '../../pdata/buffer-view.ts';
-import { reservePages } from '../../pdata/page-memory.ts';
+import { releaseArray, reservePages } from '../../pdata/page-memory.ts';
 import { bytesOf } from './large-append.ts';
 import type { FileSystem } from './rotated-files.ts';
 import { skip } from './write-all.ts';
@@ -18,7 +18,7 @@ import { skip } from './write-all.ts';
 /** A multiple of the sector size of all usual disks. */
 const BLOCK_BYTES = 4096;
 /** The size of one write. Its memory begins at a page, which `O_DIRECT` requires. */
-const STAGING_BYTES = 1048576;
+const STAGING_BYTES = 4 * 1048576;
 /** Smaller appends cost less through the cache. */
 const LEAST_BYTES = 262144;
 
@@ -69,9 +69,14 @@ export class DirectWrites {
     return rest;
   }
 
+  /** Must be called after the end of all appends. */
   async close(): Promise<void> {
-    await this.#opened?.handle.close();
+    const opened = this.#opened;
+    if (opened === null) return;
     this.#opened = null;
+    // Rotation would otherwise leave one after the other to the garbage collector.
+    releaseArray(opened.staging);
+    await opened.handle.close();
   }
 
   /** Null when the file cannot be written this way. */
