@@ -11,7 +11,7 @@ import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8';
 
 /** Room for what the engine frees without marking: it does so after every 32 MiB of new buffers. */
-const HEADROOM_BYTES = 40 * 1024 * 1024;
+const HEADROOM_BYTES = 56 * 1024 * 1024;
 const MIN_PERCENT = 20;
 const MAX_PERCENT = 300;
 /** Both halves. The engine doubles it, so it is reached exactly. */
