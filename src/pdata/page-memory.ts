@@ -32,7 +32,7 @@ export function arrayMemory(bytes: number): ArrayBuffer {
 }
 
 /** Returns the pages of an array that is not used again, before it is collected. It is empty afterwards. */
-export function releaseArray(array: { readonly byteLength: number; readonly buffer: ArrayBuffer }): void {
+export function releaseArray(array: { readonly byteLength: number; readonly buffer: ArrayBufferLike }): void {
   // Smaller arrays have no pages. Their buffer is not read: the engine would make one for an array that has none yet.
   if (array.byteLength < LARGE_BYTES) return;
   const buffer = array.buffer as ResizableArrayBuffer;
