@@ -6,10 +6,14 @@
  * connections are open and memory is allocated; refusals of these seconds are listed separately. At the end, `file
  * alone` writes the same bytes as often without the daemon: the lower bound of an acknowledgement.
  *
- *   node dist/bench/overload.js [--seconds 10] [--database] [--body genai|micro]
+ *   node dist/bench/overload.js [--seconds 10] [--database] [--body genai|micro] [--root .] [--peak N]
+ *
+ * To compare two versions, `--root` names the built checkout whose daemon is measured, and `--peak` the requests a second
+ * from which the loads are derived, so that both get the same.
  */
 import { statSync } from 'node:fs';
 import { setPriority } from 'node:os';
+import { resolve } from 'node:path';
 import { readArguments } from './arguments.ts';
 import { appendAndSync } from './bare-file.ts';
 import { makeCorpus } from './corpus.ts';
@@ -87,6 +91,8 @@ interface Load {
   readonly spans: number;
   readonly seconds: number;
   readonly isFile: boolean;
+  /** Requests a second; null: that of a closed loop. */
+  readonly peak: number | null;
 }
 
 /** Bytes of one request in the file; 0 without a file. */
@@ -105,18 +111,20 @@ async function measureRate(client: Client, requests: Requests, rate: Rate): Prom
 }
 
 async function measure(daemon: Daemon, load: Load): Promise<void> {
-  const { requests, spans, seconds } = load;
+  const { requests, seconds } = load;
   const client = new Client(daemon.url, KEY);
   const bytes = await rowBytes(daemon, client, load);
   await client.peak(requests, PEAK_CONNECTIONS, WARM_UP_MS);
-  const peak = await client.peak(requests, PEAK_CONNECTIONS, PEAK_MS);
-  console.log(`peak: ${grouped(peak)} requests and ${grouped(peak * spans)} spans a second\n`);
+  const measured = await client.peak(requests, PEAK_CONNECTIONS, PEAK_MS);
+  console.log(`peak: ${grouped(measured)} requests and ${grouped(measured * load.spans)} spans a second\n`);
+  const peak = load.peak ?? measured;
   const storedPerSecond: number[] = [];
   printHead(COLUMNS);
   for (const share of SHARES) {
-    const measured = await measureRate(client, requests, { perSecond: peak * share, milliseconds: seconds * 1000 });
-    storedPerSecond.push(timesOf(measured.outcomes, 200).length / seconds);
-    printRow(row(share, peak, measured, seconds));
+    const rate = { perSecond: peak * share, milliseconds: seconds * 1000 };
+    const answered = await measureRate(client, requests, rate);
+    storedPerSecond.push(timesOf(answered.outcomes, 200).length / seconds);
+    printRow(row(share, peak, answered, seconds));
   }
   await client.close();
   if (bytes > 0) await measureFile(daemon, bytes, storedPerSecond);
@@ -137,13 +145,16 @@ async function main(): Promise<void> {
       seconds: { type: 'string', default: '10' },
       database: { type: 'boolean', default: false },
       body: { type: 'string', default: 'genai' },
+      root: { type: 'string' },
+      peak: { type: 'string' },
     },
   });
   if (!pinClient()) console.log('client and server share their cores: read the latencies with care');
   const corpus = makeCorpus();
   const batches = values.body === 'micro' ? corpus.micro : corpus.genai;
   const database = values.database ? await BenchDatabase.open() : null;
-  const daemon = await startDaemon(database ?? 'file', database === null ? SMALL_FILES : []);
+  const root = values.root === undefined ? {} : { root: resolve(values.root) };
+  const daemon = await startDaemon(database ?? 'file', database === null ? SMALL_FILES : [], root);
   // After the others were started: they would inherit it.
   if (!raisePriority()) console.log('the client has no higher priority: read the latencies with care');
   try {
@@ -160,6 +171,7 @@ async function main(): Promise<void> {
       spans: batches[0]?.records ?? 0,
       seconds: Number(values.seconds),
       isFile: database === null,
+      peak: values.peak === undefined ? null : Number(values.peak),
     });
   } finally {
     await daemon.stop();
