@@ -9,7 +9,7 @@ import { IN_TRACE, IS_FAILED, MODEL } from '../filter/trace-spans.ts';
 import { lines, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
 import type { ReaderRow } from '../../../component/capabilities/postgres-reader.ts';
 import { readSpanPlace } from './cursor.ts';
-import { allOf, idOf, integerOf, limitOf } from './question.ts';
+import { allOf, idOf, integerOf, limitOf, wordOf } from './question.ts';
 import { SPAN_COLUMNS, type SpansEnd } from './shapes.ts';
 import { findTrace, type StoredTrace, valuesOf } from './stored-trace.ts';
 import { nameText } from './texts.ts';
@@ -27,7 +27,7 @@ const ONLY: Readonly<Record<string, string>> = {
 
 export const listSpans = readRoute(
   `${PROJECT}/traces/{trace}/spans`,
-  ['after', 'limit', 'under', 'depth', 'only'],
+  ['after', 'limit', 'under', 'depth', 'only', 'order'],
   async (context) => {
     const trace = await findTrace(context);
     const limit = limitOf(context, DEFAULT_LIMIT, HIGHEST_LIMIT);
@@ -58,9 +58,11 @@ function statementOf(
   const parameters = new Parameters();
   for (const value of valuesOf(trace)) parameters.add(value);
   const under = underOf(context, parameters);
+  const isNewestFirst = wordOf(context, 'order', ['oldest', 'newest']) === 'newest';
+  const direction = isNewestFirst ? 'DESC' : 'ASC';
   const conditions = [
     IN_TRACE,
-    ...afterOf(context, parameters),
+    ...afterOf(context, parameters, isNewestFirst ? '<' : '>'),
     ...onlyOf(context),
     ...(under === null ? [] : ['s.span_id IN (SELECT b.id FROM below b)']),
   ];
@@ -72,7 +74,7 @@ function statementOf(
     json_build_array(s.input_tokens, s.output_tokens, s.cache_read_tokens, s.time_to_first_token_ms, s.total_cost::text,
       ${COUNTS}::int4, CASE WHEN jsonb_typeof(s.events) = 'array' THEN jsonb_array_length(s.events) ELSE 0 END, ${NOTE})::text AS after
   FROM sluice.spans s WHERE ${allOf(conditions)}
-  ORDER BY s.start_time_unix_nano, s.span_id LIMIT ${parameters.add(limit + 1)}::int4`;
+  ORDER BY s.start_time_unix_nano ${direction}, s.span_id ${direction} LIMIT ${parameters.add(limit + 1)}::int4`;
   return { text, values: parameters.values };
 }
 
@@ -91,11 +93,11 @@ function underOf({ query }: RequestContext, parameters: Parameters): string | nu
 }
 
 /** The end of the previous part: start and id of its last row. */
-function afterOf({ query }: RequestContext, parameters: Parameters): readonly string[] {
+function afterOf({ query }: RequestContext, parameters: Parameters, follows: '<' | '>'): readonly string[] {
   const place = readSpanPlace(query.get('after'));
   if (place === null) return [];
   const position = `(${parameters.add(place.ns)}::int8, ${parameters.add(place.id)}::bytea)`;
-  return [`(s.start_time_unix_nano, s.span_id) > ${position}`];
+  return [`(s.start_time_unix_nano, s.span_id) ${follows} ${position}`];
 }
 
 function onlyOf({ query }: RequestContext): readonly string[] {

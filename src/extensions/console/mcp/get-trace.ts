@@ -90,16 +90,12 @@ async function readErrors(
   { trace_id: trace, error_count: count, start_time_unix_nano: first }: TraceHeader,
 ): Promise<readonly string[]> {
   if (count === 0) return [];
-  const spans: OutlineSpan[] = [];
-  for (let after: string | null = ''; after !== null; ) {
-    const page = await readSpans(api, projectPath(project, ['traces', trace, 'spans'], { only: 'error', after }));
-    spans.push(...page.spans.slice(-SHOWN_ERRORS));
-    after = page.next;
-  }
+  const query = { only: 'error', order: 'newest', limit: String(SHOWN_ERRORS) };
+  const { spans } = await readSpans(api, projectPath(project, ['traces', trace, 'spans'], query));
   const mark = newMark();
   const lines: string[] = [`errors (${count}), the latest of them first:`];
   let hasMessage = false;
-  for (const { id, startNs } of spans.slice(-SHOWN_ERRORS).toReversed()) {
+  for (const { id, startNs } of spans) {
     // Several spans can have the same id.
     const start = String(BigInt(first ?? '0') + BigInt(startNs));
     const path = projectPath(project, ['traces', trace, 'spans', id], { start });

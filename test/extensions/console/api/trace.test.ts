@@ -228,6 +228,13 @@ t.test('spans are answered in parts, below a span, and of some kinds', async (t)
     parts,
     [1, 2, 3, 4, 5, 5, 6].map((number) => plain(number, 8)),
   );
+  const newest: string[] = [];
+  for (let after: string | null = ''; after !== null; ) {
+    const part: Lines = await spans({ order: 'newest', limit: 2, after });
+    newest.push(...part.rows.map(([id]) => id));
+    after = part.end.next;
+  }
+  t.same(newest, parts.toReversed(), 'the newest first');
   const ids = async (query: Asking['query']) => (await spans(query)).rows.map(([id]) => Number.parseInt(id, 16));
   t.same(await ids({ under: plain(2, 8) }), [2, 3, 5, 5, 6]);
   t.same(await ids({ under: plain(2, 8), depth: 1 }), [2, 3]);
@@ -235,7 +242,7 @@ t.test('spans are answered in parts, below a span, and of some kinds', async (t)
   t.same(await ids({ only: 'model' }), [2, 3, 4]);
   t.same(await ids({ only: 'error,tool' }), [5]);
   t.match((await spans({ only: 'tool', under: plain(1, 8) })).end, { spans: 1, of: 7 });
-  for (const query of [{ only: 'x' }, { after: 'x' }, { limit: 30_000 }, { only: 'constructor' }]) {
+  for (const query of [{ only: 'x' }, { after: 'x' }, { limit: 30_000 }, { only: 'constructor' }, { order: 'x' }]) {
     t.ok(await reading.refusal(listSpans, { ...TRACE, query }), JSON.stringify(query));
   }
 });

@@ -22,7 +22,7 @@ const failedSpan = (id: string, start: string): string =>
 
 t.test('of many failed spans the latest are shown', async (t) => {
   const count = 450;
-  const page = 200;
+  let read = 0;
   const idOf = (at: number): string => at.toString(16).padStart(16, '0');
   const get = async (url: string): Promise<string> => {
     const { pathname, searchParams: query } = new URL(url, 'http://console');
@@ -30,10 +30,12 @@ t.test('of many failed spans the latest are shown', async (t) => {
     if (span !== undefined)
       return JSON.stringify({ name: `failed ${Number.parseInt(span, 16)}`, error_type: 'timeout' });
     if (!pathname.endsWith('/spans')) return JSON.stringify({ ...HEADER, error_count: count });
+    const ids = Array.from({ length: count }, (_, at) => idOf(at));
+    if (query.get('order') === 'newest') ids.reverse();
     const from = Number(query.get('after') ?? 0);
-    const until = Math.min(count, from + Math.min(page, Number(query.get('limit') ?? page)));
-    const rows = Array.from({ length: until - from }, (_, at) => failedSpan(idOf(from + at), '0'));
-    const next = until === count ? null : String(until);
+    const rows = ids.slice(from, from + Number(query.get('limit') ?? count)).map((id) => failedSpan(id, '0'));
+    if (query.get('only') === 'error') read += rows.length;
+    const next = from + rows.length === count ? null : String(from + rows.length);
     return ['{"columns":[]}', '{"names+":["work"]}', ...rows, JSON.stringify({ end: true, next }), ''].join('\n');
   };
   const values = new ToolValues(getTrace, { project: 'shop', trace: 't' });
@@ -41,6 +43,7 @@ t.test('of many failed spans the latest are shown', async (t) => {
   t.match(answer, /^errors \(450\), the latest of them first:$/mu);
   const shown = Array.from(answer.matchAll(/failed (\d+) at/gu), ([, at]) => Number(at));
   t.same(shown, [449, 448, 447]);
+  t.equal(read, shown.length, 'no others are read');
 });
 
 t.test('of failed spans with one id each has its own message', async (t) => {
@@ -56,6 +59,7 @@ t.test('of failed spans with one id each has its own message', async (t) => {
     if (!pathname.endsWith('/spans'))
       return JSON.stringify({ ...HEADER, start_time_unix_nano: String(first), error_count: starts.length });
     const rows = starts.map((start) => failedSpan(id, start));
+    if (query.get('order') === 'newest') rows.reverse();
     return ['{"columns":[]}', '{"names+":["work"]}', ...rows, '{"end":true,"next":null}', ''].join('\n');
   };
   const values = new ToolValues(getTrace, { project: 'shop', trace: 't' });
