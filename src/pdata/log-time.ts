@@ -6,3 +6,6 @@
  */
 export const logNs = (record: string): string =>
   `sluice.log_ns(${record}.time_unix_nano, ${record}.observed_time_unix_nano, ${record}.received_at)`;
+
+/** By time. Log records have no id: of one time the first that was stored is first. */
+export const logOrder = (record: string): string => `${logNs(record)}, ${record}.tableoid, ${record}.ctid`;

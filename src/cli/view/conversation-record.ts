@@ -136,7 +136,8 @@ export async function storedTraces(reader: Reader, id: string, project: string |
   }));
 }
 
-const PLACE = "l.tableoid || ' ' || l.ctid";
+/** Where a log record is, which has no id, and what orders those of one time. */
+const PLACE = "l.tableoid || ' ' || l.ctid AS place, l.tableoid AS place_table, l.ctid AS place_row";
 const LOG_TIME = logNs('l');
 /** Log records that are a call, or a message of one. */
 const IS_SAID = `(l.category = 'model_call' OR l.category IS NULL AND coalesce(${CONTENT_COLUMNS.map((name) => `l.${name}`).join(', ')}) IS NOT NULL)`;
@@ -156,7 +157,7 @@ const CALLS = `
     WHERE s.project = $1 AND s.category = 'model_call' AND (s.conversation_id = $2 OR s.conversation_id IS NULL)
       AND s.trace_id IN (SELECT trace_id FROM traces)
   ), records AS MATERIALIZED (
-    SELECT l.trace_id, l.span_id, ${LOG_TIME} AS ns, ${PLACE} AS place FROM sluice.logs l
+    SELECT l.trace_id, l.span_id, ${LOG_TIME} AS ns, ${PLACE} FROM sluice.logs l
     WHERE l.project = $1 AND l.trace_id IN (SELECT trace_id FROM traces)
       AND (l.conversation_id = $2 OR l.conversation_id IS NULL) AND ${IS_SAID}
     UNION ALL
@@ -165,11 +166,12 @@ const CALLS = `
       AND l.trace_id IS NULL AND ${IS_SAID}
   )
   SELECT encode(c.trace_id, 'hex') AS trace_id, encode(c.span_id, 'hex') AS span_id, c.ns AS start_ns,
-    min(coalesce(c.ns, r.ns)) AS ns, array_agg(r.place ORDER BY r.ns, r.place) FILTER (WHERE r.place IS NOT NULL) AS logs
+    min(coalesce(c.ns, r.ns)) AS ns,
+    array_agg(r.place ORDER BY r.ns, r.place_table, r.place_row) FILTER (WHERE r.place IS NOT NULL) AS logs
   FROM calls c FULL JOIN records r ON r.trace_id = c.trace_id AND r.span_id = c.span_id
   GROUP BY c.trace_id, c.span_id, c.ns,
     CASE WHEN c.ns IS NULL THEN coalesce(encode(r.trace_id, 'hex') || encode(r.span_id, 'hex'), r.place) END
-  ORDER BY ns, 1, 2, logs`;
+  ORDER BY ns, 1, 2, min(r.place_table), min(r.place_row)`;
 
 /** Every call of the conversation, in order of time. */
 export async function listCalls(

@@ -1,5 +1,5 @@
 /** One stored span with everything that was stored of it, found by a prefix of its id. */
-import { logNs } from '../../pdata/log-time.ts';
+import { logOrder } from '../../pdata/log-time.ts';
 import { idsFrom, SPAN_ID_DIGITS } from '../../pdata/record-ids.ts';
 import { UserError } from '../../errors.ts';
 import { type StoredText, storedTextQuery } from '../../pdata/stored-text.ts';
@@ -87,7 +87,7 @@ export async function readSpan(reader: Reader, key: SpanKey): Promise<SpanRecord
   const found = await reader.query(
     `SELECT ${logs.list} FROM ${logs.from}
      WHERE s.project = $1 AND s.trace_id = decode($2, 'hex') AND s.received_at >= $3::timestamptz AND s.span_id = decode($4, 'hex')
-     ORDER BY ${logNs('s')}, s.received_at LIMIT ${MOST_LOGS}`,
+     ORDER BY ${logOrder('s')} LIMIT ${MOST_LOGS}`,
     [...times.logs, key.spanId],
   );
   return { key, span: textRow(span), logs: found.map(textRow) };

@@ -1,6 +1,6 @@
 /** One stored trace: finds it by a prefix of its id, and reads its spans, log records and totals. */
 import { LOGS_SINCE } from '../../extensions/console/filter/trace-spans.ts';
-import { logNs } from '../../pdata/log-time.ts';
+import { logNs, logOrder } from '../../pdata/log-time.ts';
 import { UserError } from '../../errors.ts';
 import { idsFrom, TRACE_ID_DIGITS } from '../../pdata/record-ids.ts';
 import type * as stored from '../../pdata/rows.ts';
@@ -162,7 +162,7 @@ const LOGS = `
   SELECT encode(span_id, 'hex') AS span_id, ${logNs('l')} AS time_unix_nano,
     severity_number, ${cutText('severity_text')}, ${cutText('event_name')}, ${cutText('body', "body #>> '{}'")}, input_tokens, output_tokens,
     cache_read_tokens, total_cost, cost_source, usage_scope, tableoid || ' ' || ctid AS row_id
-  ${logsFrom('$3')} ORDER BY ${logNs('l')}, received_at LIMIT $4`;
+  ${logsFrom('$3')} ORDER BY ${logOrder('l')} LIMIT $4`;
 
 const totalsQuestion = (views: string): string => `
   SELECT s.*, u.*, (SELECT count(*) ${logsFrom('$5')})::int4 AS log_count

@@ -2,6 +2,7 @@
  * `GET …/conversations`, in order of their newest trace, or newest log record if no span names them;
  * `…/{conversation}/turns`: the turns of one, newest first.
  */
+import { logOrder } from '../../../pdata/log-time.ts';
 import { ConsoleError } from '../errors.ts';
 import type { Conditions } from '../filter/compile.ts';
 import { withUsage } from '../filter/fields.ts';
@@ -77,7 +78,7 @@ const rowsStatement = (views: string, seesContent: boolean): string => `
     (SELECT s.input_content FROM sluice.spans s WHERE ${spansIn('n.conversation_id')} AND s.input_content IS NOT NULL
      ORDER BY s.start_time_unix_nano, s.span_id LIMIT 1)
     UNION ALL (SELECT l.input_content FROM sluice.logs l WHERE ${logsIn('n.conversation_id')} AND l.input_content IS NOT NULL
-     ORDER BY ${LOG_NS}, l.tableoid, l.ctid LIMIT 1) LIMIT 1
+     ORDER BY ${logOrder('l')} LIMIT 1) LIMIT 1
   ) i ON true`;
 
 export const listConversations = readRoute(

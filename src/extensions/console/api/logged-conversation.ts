@@ -48,7 +48,10 @@ export interface LoggedPage {
   readonly next: readonly [ns: string, shown: string] | null;
 }
 
-/** The newest log records before a position, in order of time. `shown`: those at the time of the position. */
+/**
+ * The newest log records before a position, in order of time. `shown`: those at the time of the position. Of one time
+ * those that were stored first are read first, so that a record which arrives between two pages moves no other.
+ */
 export async function readLoggedTurn(
   reader: RequestReader,
   { project, conversation, seesContent }: { project: string; conversation: string; seesContent: boolean },
@@ -58,8 +61,8 @@ export async function readLoggedTurn(
     `WITH page AS MATERIALIZED (
        SELECT l.*, ${LOG_NS} AS ns, l.tableoid AS place, l.ctid AS at FROM sluice.logs l
        WHERE ${logsIn('$2::text')} AND ${IS_SAID} AND ${LOG_NS} <= $3::int8
-       ORDER BY ${LOG_NS} DESC, l.tableoid DESC, l.ctid DESC OFFSET $4::int4 LIMIT ${STEPS + 1}
-     ), shown AS MATERIALIZED (SELECT * FROM page ORDER BY ns DESC, place DESC, at DESC LIMIT ${STEPS}
+       ORDER BY ${LOG_NS} DESC, l.tableoid, l.ctid OFFSET $4::int4 LIMIT ${STEPS + 1}
+     ), shown AS MATERIALIZED (SELECT * FROM page ORDER BY ns DESC, place, at LIMIT ${STEPS}
      ), ${roomFor('(SELECT count(*) FROM shown)')}
      SELECT (SELECT count(*) FROM page) > ${STEPS} AS more, (SELECT min(ns) FROM shown)::text AS ns,
        (SELECT count(*) FROM shown WHERE ns = (SELECT min(ns) FROM shown))::int4 AS at_last,

@@ -1,5 +1,5 @@
 /** `GET …/logs`: log records, newest first; `GET …/traces/{trace}/logs`: those of a trace, in order of time. */
-import { logNs } from '../../../pdata/log-time.ts';
+import { logNs, logOrder } from '../../../pdata/log-time.ts';
 import { Parameters } from '../filter/parameters.ts';
 import { jsonText, PROJECT, readRoute } from '../server/route.ts';
 import { reachOf } from './completeness.ts';
@@ -40,7 +40,7 @@ export const listTraceLogs = readRoute(`${PROJECT}/traces/{trace}/logs`, ['after
   const [row] = await reader.query(
     `SELECT string_agg(${logJson(caller.seesContent)}::text, E'\\n' ORDER BY ${TIME}, l.place_table, l.place_row) AS items FROM (
        SELECT l.*, l.tableoid AS place_table, l.ctid AS place_row FROM sluice.logs l WHERE l.trace_id = $1::bytea AND l.project = $2::text AND l.received_at >= $5::timestamptz
-       ORDER BY ${TIME}, l.tableoid, l.ctid OFFSET $3::int4 LIMIT $4::int4) l`,
+       ORDER BY ${logOrder('l')} OFFSET $3::int4 LIMIT $4::int4) l`,
     [trace.id, trace.project, skipped, limit, trace.logsSince],
   );
   const items = linesOf(row?.['items']);

@@ -378,6 +378,20 @@ t.test('conversations that only log records name are listed by their newest reco
   t.same(lengths, [100, 30], 'records of one time are each on one page');
 });
 
+t.test('a record that arrives between two pages of a conversation moves no other of its time', async (t) => {
+  const asking = { project: 'between pages', path: { conversation: 'c' } };
+  const said = (name: string): object =>
+    logRow({ project: asking.project, conversation_id: 'c', event_name: name, input_content: name });
+  const names = Array.from({ length: 130 }, (_, at) => `event ${at}`);
+  await reading.insert('logs', names.map(said));
+  const first: Turns = await reading.ask(listTurns, asking);
+  await reading.insert('logs', [said('late')]);
+  const second: Turns = await reading.ask(listTurns, { ...asking, query: { cursor: first.next ?? '' } });
+  const found = [first, second].flatMap(({ items }) => items[0]?.steps.map(({ name }) => name) ?? []);
+  t.same(found.sort(), [...names, 'late'].sort());
+  t.equal(second.next, null);
+});
+
 t.test('a call without a conversation counts in the only one that its trace names', async (t) => {
   const call = { category: 'model_call', usage_scope: 'own', total_tokens: '1' };
   await store(reading, [
