@@ -144,7 +144,7 @@ export class ArchivedRows {
     return { found: Number(row?.['found']), oldestNs: oldest === null ? null : BigInt(String(oldest)) };
   }
 
-  /** The traces of these rows, at most `limit`. */
+  /** The traces of these rows on each of their days, the newest day first, at most `limit`. */
   async findTraces(wanted: Wanted, limit: number): Promise<readonly FoundTrace[]> {
     const duck = this.#work.duck;
     await duck.run('CREATE OR REPLACE TABLE found (project VARCHAR, trace_id VARCHAR, day VARCHAR)');
@@ -152,7 +152,9 @@ export class ArchivedRows {
       wanted,
       (from, { day }) => `INSERT INTO found SELECT project, trace_id, ${literal(day)} FROM ${from}`,
     );
-    const rows = await duck.rows(`SELECT DISTINCT project, trace_id, day FROM found LIMIT ${limit}`);
+    const rows = await duck.rows(
+      `SELECT DISTINCT project, trace_id, day FROM found ORDER BY day DESC, project, trace_id LIMIT ${limit}`,
+    );
     return rows.map((row) => ({
       project: String(row['project']),
       traceId: String(row['trace_id']),

@@ -1,9 +1,8 @@
 /** Loads archived traces and those of objects for a list of the newest ones, until the list is full. */
 import type { ArchivedFile } from '../../archive/reading/archived-files.ts';
-import { dayNear } from './archived-range.ts';
+import { dayNear, endOf, startOf } from './archived-range.ts';
 import { filesWithTraces, partsSince } from './archived-trace.ts';
 import type { Lake } from './lake.ts';
-import { DAY_MS, MS_NS } from '../../pdata/time-units.ts';
 
 /** Traces that are loaded at first. Each further step loads more, because each reads the files again. */
 const FIRST_TRACES = 100;
@@ -35,7 +34,7 @@ export async function loadNewest(
     // A trace that began later has no record in an earlier request.
     const last = (await readTimes())[search.limit - 1];
     if (last !== undefined && last > leftNs) return;
-    if (bytes > MOST_PART_BYTES / GROWTH) return lake.leaveOut(leftNs);
+    if (bytes > MOST_PART_BYTES / GROWTH) return lake.leaveOutRequests(leftNs);
     await lake.clear();
   }
 }
@@ -70,9 +69,6 @@ async function loadNewestFiles(
     if (await isFull(startOf(window.at(-1)))) return;
   }
 }
-
-const startOf = (day = ''): bigint => BigInt(Date.parse(day)) * MS_NS;
-const endOf = (day = ''): bigint => startOf(day) + BigInt(DAY_MS) * MS_NS;
 
 /** A trace may have records on the day before and after. */
 function filesNear(files: readonly ArchivedFile[], window: readonly string[]): readonly ArchivedFile[] {

@@ -22,6 +22,10 @@ export function rangeOfWords({ words: [project, since, until] }: Call) {
 
 export const dayOf = (ns: bigint): string => new Date(Number(ns / MS_NS)).toISOString().slice(0, 10);
 
+/** The first moment of a day, in nanoseconds, and of the day after it. */
+export const startOf = (day = ''): bigint => BigInt(Date.parse(day)) * MS_NS;
+export const endOf = (day = ''): bigint => startOf(day) + BigInt(DAY_MS) * MS_NS;
+
 /** The day so many days after another one. */
 export const dayNear = (day: string, days: number): string =>
   new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);

@@ -134,6 +134,11 @@ export interface Unread {
   readonly hint: string;
 }
 
+/** Records that are not read because they are too many. */
+interface TooMany extends Unread {
+  readonly what: string;
+}
+
 export class Lake {
   readonly #context: Context;
   #files: readonly ArchivedFile[];
@@ -180,18 +185,23 @@ export class Lake {
     const waiting = await this.findParts(scope);
     if (waiting === null) return;
     await this.include(waiting, this.#context.mostPartBytes ?? MOST_PART_BYTES);
-    if (this.#unread === null && waiting.leftNs !== null) this.leaveOut(waiting.leftNs);
+    if (this.#unread === null && waiting.leftNs !== null) this.leaveOutRequests(waiting.leftNs);
   }
 
   /** Says that requests which arrived until this time are not read. */
-  leaveOut(ns: bigint): void {
-    this.#leftNs = ns;
-    this.#context.call.terminal.say(
-      `Requests that arrived until ${new Date(Number(ns / MS_NS)).toISOString()} are left out: their objects are too many to read.\n  hint: Publish them with \`sluice compact\`, or ask for one project or a shorter time.`,
-    );
+  leaveOutRequests(ns: bigint): void {
+    const hint = 'Publish them with `sluice compact`, or ask for one project or a shorter time.';
+    this.leaveOut(ns, { what: 'Requests that arrived', why: 'their objects are too many to read', hint });
   }
 
-  /** The arrival of the newest request that was left out, in nanoseconds; null: none was. */
+  /** Says that records until this time, or some of them, are not read. */
+  leaveOut(ns: bigint, { what, why, hint }: TooMany): void {
+    if (this.#leftNs === null || ns > this.#leftNs) this.#leftNs = ns;
+    const until = new Date(Number(ns / MS_NS)).toISOString();
+    this.#context.call.terminal.say(`${what} until ${until} are left out: ${why}.\n  hint: ${hint}`);
+  }
+
+  /** The time of the newest record that was left out, in nanoseconds; null: none was. */
   get leftNs(): bigint | null {
     return this.#leftNs;
   }
