@@ -268,8 +268,21 @@ t.test('ordinary text is not mistaken for a secret', async (t) => {
     'http://localhost:5173/@scope/page file://c:/users/a@b https://host/a:b@c http://a:b/c http://d@e',
     'ab::cd, std::vector, 10:20',
     '999.999.999.999',
+    // Reduced user agents, and versions with a letter before them.
+    'Mozilla/5.0 AppleWebKit/537.36.0.1 Chrome/120.0.0.0 Safari/537.36 Edg/120.0.0.0',
+    'Chrome/120.0.6099.109, (HeadlessChrome/131.0.0.0), v1.2.3.4, V1.2.3.4',
   ];
   for (const s of ordinary) t.equal(all.redact(s), s);
+});
+
+t.test('an address after a slash is no version', async (t) => {
+  const before = ['http://', '//', '/', 'ip=', 'tcp/', 'host/', 'Host/', 'http:\\/\\/', 'a1/', 'lookup/'];
+  for (const begin of before)
+    for (const address of ['10.0.0.1', '203.0.113.77', '120.0.0.10'])
+      for (const end of ['', ':80', '/x', ' up'])
+        t.equal(all.redact(`${begin}${address}${end}`), `${begin}[ip_address]${end}`);
+  for (const network of ['//120.0.0.0', '/120.0.0.0', 'lookup/120.0.0.0', 'Host/120.0.0.0:80', 'Host/120.0.0.0/8'])
+    t.match(all.redact(network), '[ip_address]', network);
 });
 
 /** The forms of a text at each level of decoding. */

@@ -1,8 +1,9 @@
 /** IP addresses of both versions. */
-import { classOf, DOT, HEX, isDigit, type Scan, WORD } from './scan.ts';
+import { classOf, DOT, HEX, isDigit, LETTER, type Scan, UPPER, WORD } from './scan.ts';
 
 const COLON = 0x3a;
 const POINT = 0x2e;
+const SLASH = 0x2f;
 const ZERO = 0x30;
 const MAX_BYTE = 255;
 /** The hexadecimal part of an IPv6 address; an IPv4 part may follow. */
@@ -12,6 +13,9 @@ const MAX_LENGTH = 39;
 const MIN_ADDRESS = 6;
 const GROUPS = 8;
 const GROUP_DIGITS = 4;
+/** How the versions of reduced user agents end, as in `Chrome/120.0.0.0`. */
+const VERSION_END = '.0.0.0';
+const MAX_PRODUCT_LETTERS = 32;
 
 export const scanAddresses: Scan = (text, from, end, found) => {
   let at = from;
@@ -43,7 +47,22 @@ function addressAt(text: string, at: number, code: number): number {
 function fourAt(text: string, from: number): number {
   const at = afterFour(text, from);
   if (at < 0 || (classOf(text.charCodeAt(at)) & WORD) !== 0) return -1;
-  return text.charCodeAt(at) === POINT && isDigit(text.charCodeAt(at + 1)) ? -1 : at;
+  if (text.charCodeAt(at) === POINT && isDigit(text.charCodeAt(at + 1))) return -1;
+  return isVersion(text, from, at) ? -1 : at;
+}
+
+/**
+ * Whether it is the version of a product. Java writes the address of a host after its name and a slash too, so only
+ * an address that no host has is a version.
+ */
+function isVersion(text: string, from: number, to: number): boolean {
+  if (text.charCodeAt(from - 1) !== SLASH || !text.endsWith(VERSION_END, to)) return false;
+  const next = text.charCodeAt(to);
+  if (next === COLON || next === SLASH) return false;
+  let at = from - 1;
+  const floor = Math.max(0, at - MAX_PRODUCT_LETTERS);
+  while (at > floor && (classOf(text.charCodeAt(at - 1)) & LETTER) !== 0) at--;
+  return (classOf(text.charCodeAt(at)) & UPPER) !== 0;
 }
 
 function afterFour(text: string, from: number): number {
