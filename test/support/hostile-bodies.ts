@@ -569,6 +569,7 @@ export const REDACTION_UNITS: readonly string[] = [
   'a@',
   'a@a.',
   'a@b.com ',
+  'a@2x.png',
   'Chrome/1.0.0.0',
   '123-45-',
   '123-45-6789 ',

@@ -270,9 +270,16 @@ t.test('ordinary text is not mistaken for a secret', async (t) => {
     '999.999.999.999',
     // Reduced user agents, and versions with a letter before them.
     'Mozilla/5.0 AppleWebKit/537.36.0.1 Chrome/120.0.0.0 Safari/537.36 Edg/120.0.0.0',
+    'image@2x.png icon@3x.webp, back@1.5x.jpeg, /img/logo@1.5x.PNG?x=1 a@2x.jpeg.',
     'Chrome/120.0.6099.109, (HeadlessChrome/131.0.0.0), v1.2.3.4, V1.2.3.4',
   ];
   for (const s of ordinary) t.equal(all.redact(s), s);
+});
+
+t.test('an address that begins like the name of an image is found', async (t) => {
+  for (const address of ['a@2x.png.example.com', 'a@2x.com', 'a@x.png', 'a@22x.png', 'a@2x.pngs', 'a@b2x.png'])
+    t.equal(all.redact(`to ${address} now`), 'to [email] now', address);
+  t.equal(all.redact('b@2x.png a@example.com'), 'b@2x.png [email]');
 });
 
 t.test('an address after a slash is no version', async (t) => {
