@@ -271,21 +271,31 @@ t.test('no invisible character hides a secret', async (t) => {
 
 t.test('card numbers are found among numbers', async (t) => {
   const card = '4111111111111111';
-  const cases: readonly object[] = [
-    { intValue: card },
-    { doubleValue: Number(card) },
-    list({ intValue: card }),
-    map('k', { intValue: card }),
-    map('k', list({ doubleValue: Number(card) })),
+  const cases = (sent: string): readonly object[] => [
+    { intValue: sent },
+    { doubleValue: Number(sent) },
+    list({ intValue: sent }),
+    map('k', { intValue: sent }),
+    map('k', list({ doubleValue: Number(sent) })),
+    value(JSON.stringify({ k: [Number(sent)] })),
   ];
   for (const encoding of ENCODINGS)
-    for (const inner of cases) {
-      const stored = storedOf(spanWith(inner), encoding);
-      t.notMatch(stored, card, JSON.stringify(inner));
-      t.match(stored, /\[credit_cards\]/);
+    for (const inner of [...cases(card), ...cases(`-${card}`)]) {
+      for (const request of [spanWith(inner), [SIGNAL_LOGS, logs({ body: inner })] as const]) {
+        const stored = storedOf(request, encoding);
+        t.notMatch(stored, card, JSON.stringify(inner));
+        t.match(stored, /\[credit_cards\]/, JSON.stringify(inner));
+      }
     }
-  const harmless = spanWith(list({ intValue: '9223372036854775807' }, { intValue: '4111111111111112' }));
-  for (const encoding of ENCODINGS) t.match(storedOf(harmless, encoding), '[9223372036854775807,4111111111111112]');
+  // Some languages write large doubles with an exponent, and then without the zeros at the end.
+  for (const written of ['4.111111111111111E15', '-41111111111111110e-1', '4.00000000000001E15', '4111111111111111.0'])
+    for (const inner of [{ doubleValue: 0.5 }, list({ doubleValue: 0.5 }), map('k', { doubleValue: 0.5 })]) {
+      const [signal, message] = spanWith(inner);
+      const json = JSON.stringify(message).replace('0.5', written);
+      t.match(scene.stored(scene.processBody(processor, signal, { json })), /"-?\[credit_cards\]"/, json);
+    }
+  const harmless = spanWith(list({ intValue: '9223372036854775807' }, { intValue: '-4111111111111112' }));
+  for (const encoding of ENCODINGS) t.match(storedOf(harmless, encoding), '[9223372036854775807,-4111111111111112]');
 });
 
 t.test('keys that become the same get a number', async (t) => {

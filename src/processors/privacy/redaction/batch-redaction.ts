@@ -149,9 +149,17 @@ export class BatchRedaction {
     return {
       text: (value) => this.#redactor.redact(value, bits),
       longText: (value) => this.#clean(value, bits),
-      number: (written) =>
-        numbers === 0 || !this.#redactor.mayFind(Number(written)) ? written : this.#redactor.redact(written, numbers),
+      number: (written) => (numbers === 0 ? written : this.#redactWritten(written, numbers)),
     };
+  }
+
+  /** An exponent or a fraction of zeros hides digits; integers without them keep all of theirs. */
+  #redactWritten(written: string, bits: number): string | null {
+    const value = Number(written);
+    if (!this.#redactor.mayFind(value)) return written;
+    const digits = Number.isSafeInteger(value) ? String(value) : written;
+    const cleaned = this.#redactor.redact(digits, bits);
+    return cleaned === digits ? written : cleaned;
   }
 
   *#redactNumber(row: AttributeCursor, written: string): Steps {

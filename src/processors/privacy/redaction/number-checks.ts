@@ -23,12 +23,13 @@ const bits = (least: number, most: number): number => (2 << most) - (1 << least)
 const SMALLEST_CARD = 10 ** 11;
 const LARGEST_CARD = 10 ** 19;
 
-/** A check before a number is converted to digits: its length, and a first digit from 2 to 6. */
+/** A check before a number is converted to digits, of either sign: its length, and a first digit from 2 to 6. */
 export function mayBeCard(value: number): boolean {
-  if (!(value >= SMALLEST_CARD && value < LARGEST_CARD)) return false;
+  const size = Math.abs(value);
+  if (!(size >= SMALLEST_CARD && size < LARGEST_CARD)) return false;
   let power = SMALLEST_CARD;
-  while (value >= power * 10) power *= 10;
-  return value >= power * 2 && value < power * 7;
+  while (size >= power * 10) power *= 10;
+  return size >= power * 2 && size < power * 7;
 }
 
 /** Lengths of account numbers by country, as registered. */
