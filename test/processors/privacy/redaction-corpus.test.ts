@@ -47,6 +47,8 @@ const SECRETS: readonly Secret[] = [
   secret('email', 'bob@bücher.example', 'bob@'),
   secret('email', 'jose\u0301@example.com', 'jose'),
   secret('email', 'यूज़र@उदाहरण.भारत', 'यू'),
+  secret('email', 'anna.\u{20bb7}@example.com', 'anna.\u{20bb7}'),
+  secret('email', '"john doe"@example.com', 'john doe'),
   secret('phone', '+49 170 123 45 67', '123 45 67'),
   secret('phone', '+14155552671', '4155552671'),
   secret('phone', '(415) 555-2671', '555-2671'),
@@ -143,7 +145,7 @@ const PLACES: Readonly<Record<string, (s: string) => Request>> = {
 };
 
 const unicode = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-const escaped = (s: string): string => [...s].map(unicode).join('');
+const escaped = (s: string): string => s.split('').map(unicode).join('');
 const wide = (s: string): string =>
   s.replace(/[!-~]/g, (character) => String.fromCharCode(character.charCodeAt(0) + 0xfee0));
 

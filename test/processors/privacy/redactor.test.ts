@@ -270,10 +270,29 @@ t.test('ordinary text is not mistaken for a secret', async (t) => {
     '999.999.999.999',
     // Reduced user agents, and versions with a letter before them.
     'Mozilla/5.0 AppleWebKit/537.36.0.1 Chrome/120.0.0.0 Safari/537.36 Edg/120.0.0.0',
+    '{"suffix":"@example.com","also":["x","@example.com"]} say "hello" and "@example.com" <a b="c"d="@example.com">',
+    'user="x"+name+"@example.com", "x."+"@example.com", "a-".b."@example.com"',
+    '"one\ntwo"@example.com ""@example.com "@example.com',
     'image@2x.png icon@3x.webp, back@1.5x.jpeg, /img/logo@1.5x.PNG?x=1 a@2x.jpeg.',
     'Chrome/120.0.6099.109, (HeadlessChrome/131.0.0.0), v1.2.3.4, V1.2.3.4',
   ];
   for (const s of ordinary) t.equal(all.redact(s), s);
+});
+
+t.test('the quoted name of an address is found whole', async (t) => {
+  const names = ['john doe', 'j', 'a@b', 'jörg müller', '\u{20bb7} \u{20bb7}', 'a \\"b\\" c', 'x'.repeat(64)];
+  for (const name of names)
+    for (const [before, after] of [
+      ['', ''],
+      ['to ', ', please'],
+      ['<', '>'],
+      ['mailto:', '?subject=x'],
+    ] as const)
+      t.equal(all.redact(`${before}"${name}"@example.com${after}`), `${before}[email]${after}`);
+  for (const half of ['\ud83d', '\udc00']) t.equal(all.redact(`${half}a@example.com`), `${half}[email]`);
+  const document = JSON.stringify({ from: '"john doe"@example.com', to: ['"a b"@example.com'] });
+  t.equal(all.redact(document), '{"from":"[email]","to":["[email]"]}');
+  t.equal(all.redact(JSON.stringify(document)), JSON.stringify('{"from":"[email]","to":["[email]"]}'));
 });
 
 t.test('an address that begins like the name of an image is found', async (t) => {
