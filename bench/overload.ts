@@ -8,8 +8,8 @@
  *
  *   node dist/bench/overload.js [--seconds 10] [--database] [--body genai|micro] [--root .] [--peak N]
  *
- * To compare two versions, `--root` names the built checkout whose daemon is measured, and `--peak` the requests a second
- * from which the loads are derived, so that both get the same.
+ * To compare two versions, `--root` names the built checkout whose daemon is measured, and `--peak` the requests a
+ * second from which the loads are derived, so that both get the same.
  */
 import { statSync } from 'node:fs';
 import { setPriority } from 'node:os';
