@@ -6,8 +6,8 @@ import { UserError } from '../errors.ts';
 import type { Administration } from '../extensions/postgres/administration.ts';
 import type { Database } from '../extensions/postgres/database.ts';
 import { FreshRequests } from './bench/requests.ts';
-import { findingsAsData, findingsAsText, findingsOf } from './bench/report.ts';
-import { type LoadPlan, runLoad, type Step } from './bench/run-load.ts';
+import { findingsAsData, findingsAsText, findingsOf, shortfallOf } from './bench/report.ts';
+import { type LoadPlan, type Run, runLoad, type Step } from './bench/run-load.ts';
 import { KINDS, makeTraceRequest } from './bench/trace-request.ts';
 import type { Call, Command, ExitCode } from './command.ts';
 import { commandLine } from './command-line.ts';
@@ -27,7 +27,7 @@ const MOST_CONNECTIONS = 1024;
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/u;
 
 export const command: Command = {
-  description: `Sends spans with new trace ids, as gzip over connections that stay open: first as fast as they are stored, then at parts\nof that rate. A time counts from when its request was due, also when all connections are busy. The figures include the\nload of the generator when it runs on the same machine.\n\nThe spans are stored: in the project ${OWN_PROJECT}, which is created, or in that of the key. The report names the command\nthat removes them. Without --yes, it stores nothing on other machines, with a given key, or in another project that has\nspans.`,
+  description: `Sends spans with new trace ids, as gzip over connections that stay open: first as fast as they are stored, then at parts\nof that rate. A time counts from when its request was due, also when all connections are busy. The figures include the\nload of the generator when it runs on the same machine. It fails when 1 of 100 requests at --rate is not stored, or\ngets no answer without --rate.\n\nThe spans are stored: in the project ${OWN_PROJECT}, which is created, or in that of the key. The report names the command\nthat removes them. Without --yes, it stores nothing on other machines, with a given key, or in another project that has\nspans.`,
   options: {
     ...TARGET_OPTIONS,
     project: { ...TARGET_OPTIONS.project, default: OWN_PROJECT },
@@ -159,10 +159,10 @@ async function measure(call: Call, target: Target, { settings, database }: Measu
     const isEmbedded = config !== null && findPostgresOptions(config)?.url === '';
     const findings = findingsOf(run, isEmbedded, isComplete);
     const removal = removalOf(call, target);
-    const failure = run.spansStored > 0 || aborted || last === undefined ? null : nothingStored(endpoint, last);
+    const failure = aborted || last === undefined ? null : failureOf(endpoint, run, last);
     if (isJson)
       terminal.print(asJson({ endpoint, ...describe(call, target, settings), ...findingsAsData(findings), removal }));
-    else if (failure === null) {
+    else if (run.spansStored > 0 || failure === null) {
       const stored = `The ${formatCount(run.spansStored)} spans are stored.`;
       terminal.print(`${findingsAsText(findings)}\n\n${stored} Remove them: ${terminal.style.cyan(removal)}`);
     }
@@ -183,6 +183,13 @@ function sayStep({ terminal }: Call, { load, stored, p99 }: Step): void {
   terminal.say(
     `${load}: ${formatCount(Math.round(stored))} spans a second, p99 ${p99 === null ? '-' : p99.toFixed(0)} ms`,
   );
+}
+
+/** Null when the requests were answered, and stored at a given rate. */
+function failureOf(endpoint: string, { steps, spansStored }: Run, last: Step): UserError | null {
+  if (spansStored === 0) return nothingStored(endpoint, last);
+  const shortfall = shortfallOf(steps);
+  return shortfall === null ? null : new UserError(shortfall, 'Lower --rate, or see the log of the daemon.');
 }
 
 function nothingStored(endpoint: string, { answers }: Step): UserError {

@@ -137,6 +137,17 @@ t.test('with a daemon', async (t) => {
     t.match(out, /The .* spans are stored\. Remove them: .*prune --project bench/u);
   });
 
+  await t.test('it fails when a part of the requests at the rate is not sent', async (t) => {
+    const { code, out, err } = await bench('--rate', '200000');
+    t.equal(code, 1);
+    t.match(out, /^load [\s\S]*The .* spans are stored\. Remove them: /u);
+    t.match(
+      err,
+      /error: \d+ of \d+ requests of the step "rate" were not stored: .*\d+ × not sent\n {2}hint: Lower --rate/u,
+    );
+    t.match(await bench('--rate', '200000', '--json'), { code: 1, out: /"not_sent": ?[1-9]/u });
+  });
+
   await t.test('other projects, given keys and other machines need --yes', async (t) => {
     const before = await stored('bench');
     const refusals: readonly (readonly [readonly string[], RegExp])[] = [

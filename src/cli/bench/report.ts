@@ -60,11 +60,36 @@ export function findingsOf(run: Run, isEmbedded: boolean, complete: boolean): Fi
   };
 }
 
-function isSustained({ offered, answers, notSent, p99 }: Step): boolean {
-  const sent = Object.values(answers).reduce((sum, count) => sum + count, 0) + notSent;
-  const isStored = (answers['200'] ?? 0) >= sent * SUSTAINED_PART;
-  return offered !== null && isStored && p99 !== null && p99 <= SUSTAINED_MS;
+function isSustained(step: Step): boolean {
+  const { offered, p99 } = step;
+  return offered !== null && isStored(step) && p99 !== null && p99 <= SUSTAINED_MS;
 }
+
+const isStored = (step: Step): boolean => (step.answers['200'] ?? 0) >= requestsOf(step) * SUSTAINED_PART;
+
+const requestsOf = ({ answers, notSent }: Step): number =>
+  Object.values(answers).reduce((sum, count) => sum + count, notSent);
+
+/**
+ * Says what became of the requests of the first step that failed; null without one. A given rate is to be stored. The
+ * search for the peak overloads the daemon, which may refuse requests but must answer them.
+ */
+export function shortfallOf(steps: readonly Step[]): string | null {
+  const isShort = (step: Step): boolean =>
+    step.load === 'rate' ? !isStored(step) : (step.answers['none'] ?? 0) > requestsOf(step) * (1 - SUSTAINED_PART);
+  const step = steps.find(isShort);
+  if (step === undefined) return null;
+  const requests = requestsOf(step);
+  const parts = [...unstoredOf(step), ...(step.notSent === 0 ? [] : [`${step.notSent} × not sent`])];
+  const unstored = requests - (step.answers['200'] ?? 0);
+  return `${unstored} of ${requests} requests of the step "${step.load}" were not stored: ${parts.join(', ')}`;
+}
+
+/** The answers other than 200, with their numbers. */
+const unstoredOf = ({ answers }: Step): readonly string[] =>
+  Object.entries(answers)
+    .filter(([status]) => status !== '200')
+    .map(([status, count]) => `${count} × ${status === 'none' ? 'no answer' : status}`);
 
 /** The findings under the names of the JSON output. */
 export function findingsAsData(findings: Findings): object {
@@ -123,9 +148,7 @@ export function findingsAsText(findings: Findings): string {
 }
 
 function rowOf(step: Step): readonly string[] {
-  const refused = Object.entries(step.answers)
-    .filter(([status]) => status !== '200')
-    .map(([status, count]) => `${count} × ${status === 'none' ? 'no answer' : status}`);
+  const refused = unstoredOf(step);
   return [
     step.load,
     count(step.offered),
