@@ -34,6 +34,7 @@ import type { DaemonExitCode, DaemonHost } from './daemon-host.ts';
 import { identityOf } from './identity.ts';
 import { joinMetrics, metricsParts } from './metrics-parts.ts';
 import { countRequests, FATAL_TIMEOUT_MS, makeLogger, makeService } from './process-service.ts';
+import { OpenFileWatch } from './open-file-watch.ts';
 import { type ReloadOutcome, Reloads } from './reloads.ts';
 import { runtimeSocket } from './runtime-folder.ts';
 import { ServiceManager } from './systemd.ts';
@@ -84,6 +85,7 @@ export class Daemon {
 
   async run(): Promise<DaemonExitCode> {
     new IdleCollections(this.#host.process).start();
+    new OpenFileWatch(this.#logger).start();
     const { config } = this.#files;
     this.#warn(config);
     this.#listen();

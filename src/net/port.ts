@@ -57,7 +57,7 @@ async function listen(server: Server, endpoint: Endpoint, request: ListenRequest
     server.close();
     throw explain(error, request);
   }
-  // Without free file descriptors a connection is refused; the process must not end.
+  // Without free file descriptors a connection is closed, which the daemon reports; the process must not end.
   server.on('error', () => undefined);
   return {
     address: boundAddress(server, request.endpoint),

@@ -22,6 +22,7 @@ import { ChildCommands } from '../child-commands.ts';
 import { readingFrom } from '../config-files.ts';
 import { IdleCollections } from '../idle-collections.ts';
 import type { DaemonExitCode, DaemonHost } from '../daemon-host.ts';
+import { OpenFileWatch } from '../open-file-watch.ts';
 import { countRequests, FATAL_TIMEOUT_MS, makeLogger, makeService, type RequestCounts } from '../process-service.ts';
 import { HandedOffPorts } from './handed-off-ports.ts';
 import { type Assignment, faultOf, HEARTBEAT_MS, type PrimaryMessage, type WorkerMessage } from './messages.ts';
@@ -92,6 +93,7 @@ export class Worker {
       const config = await this.#read(assignment);
       if (this.#stopping) return;
       const logger = makeLogger(config, this.#host, number);
+      new OpenFileWatch(logger).start();
       const registry = new Registry({ worker: String(number) });
       const outside = { process: this.#host.process, logger, registry, taps: this.#taps };
       const refusals = new RecentRefusals(Date.now, (request) => this.#taps.refused(request));
