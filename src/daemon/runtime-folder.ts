@@ -2,9 +2,9 @@
  * The folder with one socket for each running daemon of this user, named by its pid. By it `sluice status` and
  * `sluice reload` find a daemon without any option, and other commands can say where one runs.
  */
-import { lstatSync, mkdirSync, readdirSync, unlinkSync } from 'node:fs';
+import { accessSync, constants, existsSync, lstatSync, mkdirSync, readdirSync, unlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Status } from '../service/telemetry/status.ts';
 import { MAX_SOCKET_PATH_BYTES } from '../net/socket-file.ts';
 import { askDaemon } from './ask.ts';
@@ -22,17 +22,26 @@ export interface RunningDaemon {
   readonly status: Status;
 }
 
-/** The path of this daemon's socket; null when no private folder can be made for it. */
+/** The path of this daemon's socket, in the first folder that can hold it; null when no private folder can be made. */
 export function runtimeSocket(host: Host): string | null {
   if (host.platform === 'win32') return null;
-  const folder = ownFolder(host);
+  const fits = (socket: string): boolean => Buffer.byteLength(socket) <= MAX_SOCKET_PATH_BYTES;
+  const folder = foldersOf(host).find((each) => fits(socketIn(each, host)) && makeWritable(each, host));
+  return folder === undefined ? null : socketIn(folder, host);
+}
+
+const socketIn = (folder: string, { pid }: Host): string => join(folder, `${pid}.sock`);
+
+function makeWritable(folder: string, host: Host): boolean {
   try {
-    mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
+    // The folders above another one than the own belong to the system.
+    if (folder === ownFolder(host) || existsSync(dirname(folder)))
+      mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
+    accessSync(folder, constants.W_OK);
+    return isPrivate(folder, host);
   } catch {
-    return null;
+    return false;
   }
-  const socket = join(folder, `${host.pid}.sock`);
-  return isPrivate(folder, host) && Buffer.byteLength(socket) <= MAX_SOCKET_PATH_BYTES ? socket : null;
 }
 
 /** The daemons that this user may ask. Removes the sockets of daemons that were killed. */

@@ -6,7 +6,7 @@ import { basename, dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { endConnection } from '../connection-end.ts';
 import { firstClosed, type ServerFolder, handOver, makeOwnedFolder, SOCKET_FOLDER } from './server-folder.ts';
-import { CLUSTER_SETTING, errorCode } from './host-process.ts';
+import { CLUSTER_SETTING, EmbeddedServerError, errorCode } from './host-process.ts';
 import { SOCKET_PORT } from './pid-file.ts';
 
 /** Connection options of `pg`; `host` is a folder where the server listens on a local socket. */
@@ -50,7 +50,13 @@ export async function chooseEndpoint(serverFolder: ServerFolder, transport: 'soc
     if (!serverFolder.closed) await makeOwnedFolder(serverFolder, SOCKET_FOLDER);
     return { socketFolder: inside, port: SOCKET_PORT };
   }
-  const short = await mkdtemp(join(await temporaryFolder(serverFolder), SHORT_FOLDER));
+  const temporary = await temporaryFolder(serverFolder);
+  const short = await mkdtemp(join(temporary, SHORT_FOLDER)).catch((error: Error) => {
+    throw new EmbeddedServerError(
+      `the path ${serverFolder.path} is too long for a socket, and the folder for temporary files cannot hold it: ${error.message} (choose a shorter data_dir, or set TMPDIR to a short path of a folder where this process may write)`,
+      { cause: error },
+    );
+  });
   await handOver(short, serverFolder);
   return { socketFolder: short, port: SOCKET_PORT };
 }

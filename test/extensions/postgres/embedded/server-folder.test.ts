@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import t from 'tap';
-import { urlOf } from '../../../../src/extensions/postgres/embedded/address.ts';
+import { chooseEndpoint, urlOf } from '../../../../src/extensions/postgres/embedded/address.ts';
 import { firstClosed } from '../../../../src/extensions/postgres/embedded/server-folder.ts';
 import { findUser } from '../../../../src/extensions/postgres/embedded/server-user.ts';
 import { waitFor } from '../../../../src/extensions/postgres/embedded/wait.ts';
@@ -167,6 +167,22 @@ longTest(
     await t.rejects(access(address.host), { code: 'ENOENT' });
   },
 );
+
+t.test('a temporary folder that cannot hold the socket is reported, with a remedy', async (t) => {
+  const { TMPDIR } = process.env;
+  t.teardown(() => {
+    if (TMPDIR === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = TMPDIR;
+  });
+  process.env['TMPDIR'] = join(await folderFor(t), 'file');
+  await writeFile(process.env['TMPDIR'], '');
+  const path = `/${'d'.repeat(120)}`;
+  const folder = { path, cluster: `${path}/cluster`, identity: undefined, closed: false, programs: path };
+  await t.rejects(chooseEndpoint(folder, 'socket'), {
+    name: 'EmbeddedServerError',
+    message: /d is too long for a socket.*\/file\/sluice-pg-.*choose a shorter data_dir, or set TMPDIR/,
+  });
+});
 
 t.test('a folder that cannot be created is reported, with a remedy', async (t) => {
   const folder = await folderFor(t);
