@@ -1,6 +1,7 @@
 /** `sluice backup FILE`: all data of one moment in one file, while the daemon runs. */
 import { onlyWord } from './options.ts';
 import { resolve } from 'node:path';
+import { diskRemedy } from '../component/disk-remedy.ts';
 import { UserError } from '../errors.ts';
 import { backUp } from '../extensions/postgres/transfer/backup.ts';
 import type { Sink } from '../extensions/postgres/transfer/backup-file.ts';
@@ -76,7 +77,7 @@ function streamTo({ process: { stdout } }: Call): Destination {
   const write = (data: Buffer): Promise<void> =>
     new Promise((done, fail) => {
       stdout.write(data, (error) => {
-        if (error) fail(new UserError(`the backup cannot be written: ${fileFault(error)}`));
+        if (error) fail(new UserError(`the backup cannot be written: ${fileFault(error)}`, diskRemedy(error)));
         else done();
       });
     });

@@ -7,6 +7,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only',
   ENOSPC: 'the disk is full',
   EDQUOT: 'the quota of the disk is used up',
+  EIO: 'the disk reports an error',
   EFBIG: 'the file would be larger than this process may write',
   ENAMETOOLONG: 'the name is too long',
   ELOOP: 'its symbolic links form a circle',

@@ -2,6 +2,7 @@
  * The entry of the command line: finds the command, runs it, sets the exit code. Mistakes of the user show no stack
  * trace.
  */
+import { diskRemedy } from '../component/disk-remedy.ts';
 import { StoreError } from '../object-store/object-store.ts';
 import { nearest } from '../component/nearest.ts';
 import type { CompiledSchemas } from '../config/compiled-schemas.ts';
@@ -13,6 +14,7 @@ import { COMMANDS, DEFAULT_COMMAND, OWN_COMMANDS } from './commands.ts';
 import { RUN_OPTIONS } from './config-options.ts';
 import { EarlyEnd } from './early-end.ts';
 import { commandHelp, groupHelp, overviewHelp, ROOT_OPTIONS } from './help.ts';
+import { fileFault } from './file-fault.ts';
 import { firstWord, parseWords, UsageError } from './options.ts';
 import { makeStyle, makeTerminal, type Terminal, wantsColour } from './terminal.ts';
 import { versionOf } from '../component/version.ts';
@@ -213,12 +215,18 @@ function report(error: unknown, host: NodeJS.Process, terminal: Terminal): ExitC
   return 1;
 }
 
+/** Faults of a disk, which are never of Sluice itself. */
+const DISK_FAULTS = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS', 'EIO']);
+
 /** Null: a fault of Sluice itself. */
 function asUserError(error: unknown): UserError | UsageError | null {
   if (error instanceof UserError || error instanceof UsageError) return error;
-  if (error instanceof StoreError) return new UserError(error.message);
-  const { code, syscall } = Object(error) as NodeJS.ErrnoException;
+  if (error instanceof StoreError)
+    return new UserError(error.message, error.fault === 'absent' ? null : (diskRemedy(error) ?? null));
+  const { code = '', syscall, path } = Object(error) as NodeJS.ErrnoException;
   if (code === 'EMFILE' || code === 'ENFILE') return new UserError('too many files are open', RAISE_OPEN_FILES);
+  if (DISK_FAULTS.has(code) || (code === 'EACCES' && path !== undefined))
+    return new UserError(`${path ?? 'a file'} cannot be used: ${fileFault(error)}`, diskRemedy(error));
   if (syscall === 'uv_cwd')
     return new UserError('the working directory was removed', 'Change to another one, or to the new one of this name.');
   return null;

@@ -270,8 +270,11 @@ function putFaultOf(error: unknown): StoreFault | undefined {
 
 function failureOf(path: string, error: unknown, fault?: StoreFault): StoreError {
   const code = codeOf(error);
-  return new StoreError(fault ?? FAULTS[code] ?? 'unavailable', `${path}: ${(error as Error).message}`, error);
+  return new StoreError(fault ?? FAULTS[code] ?? 'unavailable', `${path}: ${reasonOf(error as Error)}`, error);
 }
+
+/** The words of the system, without its code, the call and the path, which can be that of a temporary file. */
+const reasonOf = ({ message }: Error): string => /^E[A-Z0-9]+: (.+?), \w+(?: '.*)?$/su.exec(message)?.[1] ?? message;
 
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? '';
 

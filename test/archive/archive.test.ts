@@ -11,6 +11,7 @@ import { StoreError } from '../../src/object-store/object-store.ts';
 import { UserError } from '../../src/errors.ts';
 import { sluice } from '../support/command-line.ts';
 import { longTest } from '../support/long.ts';
+import { canMount, mount } from '../support/mounts.ts';
 import { postgresConfig } from '../support/postgres-daemon.ts';
 import { rowOf, storeRow, storeRows } from '../support/archive-rows.ts';
 import { linesOfLake, linesOfView, makeScene, sessionOf, TABLES } from '../support/archive-scene.ts';
@@ -342,7 +343,7 @@ t.test('a store that cannot be written is reported without a stack trace', async
   writeFileSync(join(fresh.folder, 'sluice.yaml'), postgresConfig({ databaseUrl: fresh.url }));
   const env = { AWS_EC2_METADATA_DISABLED: 'true', HOME: fresh.folder };
   for (const [to, cause] of [
-    ['sluice.yaml', /^error: .*ENOTDIR: .*$/mu],
+    ['sluice.yaml', /^error: \/.*\/sluice\.yaml\/lake.*: not a directory$/mu],
     ['s3://bucket', /^error: no AWS credentials: .*$/mu],
   ] as const) {
     const { code, err } = await sluice(['archive', '--to', to], { folder: fresh.folder, env });
@@ -350,6 +351,24 @@ t.test('a store that cannot be written is reported without a stack trace', async
     t.match(err, cause);
     t.notMatch(err, /fault of Sluice| at /u);
   }
+});
+
+t.test('a full or read-only store is reported with its path and the remedy', { skip: !canMount }, async (t) => {
+  const fresh = await makeScene(t);
+  await storeRows(fresh, 'logs', 1);
+  writeFileSync(join(fresh.folder, 'sluice.yaml'), postgresConfig({ databaseUrl: fresh.url }));
+  for (const [options, message] of [
+    ['size=4k', /^error: \/.*\/disk\/.*: no space left on device\n {2}hint: Free some disk space/mu],
+    ['ro', /^error: \/.*\/disk\/.*: read-only file system\n {2}hint: Check the disk, and mount/mu],
+  ] as const)
+    await t.test(options, async (t) => {
+      const disk = join(fresh.folder, 'disk');
+      mkdirSync(disk, { recursive: true });
+      mount(t, disk, options);
+      const { code, err } = await sluice(['archive', '--to', 'disk'], { folder: fresh.folder });
+      t.equal(code, 1);
+      t.match(err, message);
+    });
 });
 
 t.test('a run removes what interrupted puts left in the lake a day ago', async (t) => {

@@ -6,6 +6,8 @@ import { CompleteFile } from '../complete-file.ts';
 import type { EarlyEnd } from '../early-end.ts';
 import { fileFault } from '../file-fault.ts';
 
+const OTHER_PLACE = 'Name a file in a folder with enough space that this user may write to.';
+
 export interface Output {
   write(text: string): Promise<void>;
   readonly bytes: number;
@@ -43,7 +45,8 @@ async function writing<Result>(path: string, work: () => Promise<Result>): Promi
   try {
     return await work();
   } catch (error) {
-    throw new UserError(`cannot write ${path}: ${fileFault(error)}`);
+    const isOfSystem = Object(error).code !== undefined;
+    throw new UserError(`cannot write ${path}: ${fileFault(error)}`, isOfSystem ? OTHER_PLACE : null);
   }
 }
 

@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import type { ColumnChoice } from '../../archive/reading/column-choice.ts';
 import type { LeftOut } from '../../archive/reading/left-out.ts';
 import { UserError } from '../../errors.ts';
+import { diskRemedy } from '../../component/disk-remedy.ts';
 import { StoreError } from '../../object-store/object-store.ts';
 import { linesOf } from '../../component/lines.ts';
 import type { PostgresReader } from '../../component/capabilities/postgres-reader.ts';
@@ -85,7 +86,7 @@ class Failure implements Unread {
 
 /** The failure of the store, or of something that the operator can correct. Others are thrown. */
 function failureOf(error: unknown): Failure {
-  if (error instanceof StoreError) return new Failure(error, null);
+  if (error instanceof StoreError) return new Failure(error, diskRemedy(error) ?? null);
   if (error instanceof UserError) return new Failure(error, error.hint);
   throw error;
 }
