@@ -25,7 +25,7 @@ import { type Controls, StatusServer } from '../service/telemetry/status-server.
 import { OpenTaps } from '../service/telemetry/tap.ts';
 import { ChildCommands } from './child-commands.ts';
 import { type ReadFiles, readFiles } from './config-files.ts';
-import { type BoundAddress, findEndpoint, findGrpcEndpoint, findMetricsUrl } from './endpoint.ts';
+import { type BoundAddress, findEndpoint, findGrpcEndpoint, findMetricsUrl, listenPlaces } from './endpoint.ts';
 import { findEmbeddedUrl } from './configured-database.ts';
 import { greet } from './first-start.ts';
 import { findRetention } from './retention.ts';
@@ -40,6 +40,7 @@ import { runtimeSocket } from './runtime-folder.ts';
 import { ServiceManager } from './systemd.ts';
 import { primaryConfig } from './workers/role-config.ts';
 import type { Assignment } from './workers/messages.ts';
+import { nameTaken } from './taken-endpoints.ts';
 import { Workers } from './workers/workers.ts';
 
 export class Daemon {
@@ -93,7 +94,10 @@ export class Daemon {
       await this.#service.start();
     } catch (error) {
       if (error instanceof Interrupted) return this.#finished;
-      throw error;
+      throw await nameTaken(
+        error,
+        listenPlaces(config).filter((place) => this.#bound(place) === null),
+      );
     }
     const problems = this.#service.problems();
     const fields = {

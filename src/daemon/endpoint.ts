@@ -37,6 +37,21 @@ export function listensEverywhere(config: Config): boolean {
   return all.some(({ endpoint }) => parseListenEndpoint(endpoint) !== null && EVERYWHERE.has(hostOf(endpoint)));
 }
 
+/** The endpoints that a daemon with this configuration listens at, with their options. */
+export function listenPlaces(config: Config): readonly ListenPlace[] {
+  const { enabled, endpoint } = config.service.telemetry.metrics;
+  const extensions = config.service.extensions.flatMap((id): readonly ListenPlace[] => {
+    const place = Object(config.extensions.get(id)?.options).endpoint;
+    return typeof place === 'string' ? [{ endpoint: place, option: `extensions.${id}.endpoint` }] : [];
+  });
+  return [
+    ...(enabled ? [{ endpoint, option: 'service.telemetry.metrics.endpoint' }] : []),
+    ...extensions,
+    ...listeningsOf(config, 'http'),
+    ...listeningsOf(config, 'grpc'),
+  ];
+}
+
 function findUrl(config: Config, protocol: Protocol, bound: BoundAddress): string | null {
   for (const listening of listeningsOf(config, protocol)) {
     const url = urlOf(listening, bound);

@@ -3,7 +3,7 @@ import { chmodSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { UserError } from '../errors.ts';
 import { type Endpoint, formatEndpoint, MAX_PORT } from '../component/endpoint.ts';
-import type { ListenRequest } from '../component/listening.ts';
+import type { ListenPlace, ListenRequest } from '../component/listening.ts';
 import { makeRoom } from './socket-file.ts';
 
 /** From a port that is taken to the one of the example: none of the default ports is so far from another. */
@@ -89,14 +89,23 @@ function boundAddress(server: Server, configured: string): string {
   return formatEndpoint({ host: address.address, port: address.port });
 }
 
-function inUse(request: ListenRequest): UserError {
-  return new UserError(`${request.endpoint} is already in use`, hintFor(request), 'exists');
+/** One error for all endpoints that are taken. */
+export function inUse(...places: readonly ListenPlace[]): UserError {
+  const endpoints = places.map(({ endpoint }) => endpoint).join(', ');
+  const message = `${endpoints} ${places.length === 1 ? 'is' : 'are'} already in use`;
+  return new UserError(message, hintFor(places), 'exists');
 }
 
-function hintFor({ endpoint, option }: ListenRequest): string {
-  const example = nearbyAddress(endpoint);
-  const how = example === null ? '' : `, for example with --set ${option}=${example}`;
-  return `Stop the other program, or set ${option} to a free address${how}.`;
+function hintFor(places: readonly ListenPlace[]): string {
+  const options = places.map(({ option }) => option).join(', ');
+  const examples = places.flatMap(({ endpoint, option }) => {
+    const example = nearbyAddress(endpoint);
+    return example === null ? [] : [`--set ${option}=${example}`];
+  });
+  const how = examples.length === 0 ? '' : `, for example with ${examples.join(' ')}`;
+  return places.length === 1
+    ? `Stop the other program, or set ${options} to a free address${how}.`
+    : `Stop the other programs, or set ${options} to free addresses${how}.`;
 }
 
 /** An address for an example, with another port than this program has by default; null without a port. */

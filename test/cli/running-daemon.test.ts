@@ -1,6 +1,6 @@
 // Commands that need the running daemon, with the shipped configuration and in other folders.
 import { chmodSync, existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { isLong, longTest } from '../support/long.ts';
@@ -130,6 +130,28 @@ t.test('a second start names the daemon that has the port', { skip }, async (t) 
   t.match(err, `${address} is already in use\n  hint: Stop the other program, or set receivers.otlp`);
   t.match(err, `pid ${child.pid} in ${folder} with sluice.yaml`);
 });
+
+t.test('all endpoints that are taken are named at once', { skip }, async (t) => {
+  const otlp = ['http', 'grpc'].map((protocol) => `receivers.otlp.protocols.${protocol}.endpoint`);
+  const options = ['service.telemetry.metrics.endpoint', ...otlp];
+  const taken = await Promise.all(options.map(async (option) => ({ option, endpoint: await hold(t) })));
+  const words = taken.flatMap(({ option, endpoint }) => ['--set', `${option}=${endpoint}`]);
+  const { code, err } = await sluice(['run', ...words], { folder: folderOf({ 'sluice.yaml': SIDECAR }) });
+  t.equal(code, 1);
+  t.match(
+    err,
+    `${taken.map(({ endpoint }) => endpoint).join(', ')} are already in use\n  hint: Stop the other programs`,
+  );
+  for (const option of options) t.match(err, new RegExp(`--set ${option}=127\\.0\\.0\\.1:\\d+`, 'u'));
+});
+
+/** A port that another program holds. */
+async function hold(t: Test): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  t.teardown(() => server.close());
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
 
 t.test('from another folder a daemon is found by its pid or its configuration', { skip }, async (t) => {
   const folder = folderOf({ 'own.yaml': SIDECAR });

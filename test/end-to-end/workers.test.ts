@@ -7,7 +7,7 @@ import { askTap } from '../../src/daemon/ask.ts';
 import { Administration } from '../../src/extensions/postgres/administration.ts';
 import { Database } from '../../src/extensions/postgres/database.ts';
 import { longTest } from '../support/long.ts';
-import { freePort } from '../support/executable.ts';
+import { freePort, startExecutable } from '../support/executable.ts';
 import { bodyOf, isGone, KeptConnection, startWorkers, until } from '../support/worker-scene.ts';
 
 t.setTimeout(300_000);
@@ -79,6 +79,20 @@ t.test('a revoked key is refused by both workers', async (t) => {
   t.ok(await isAnswered(200)());
   await administration.revokeKey(publicId);
   await until(isAnswered(401));
+});
+
+t.test('a second start names the endpoints that are taken, and the daemon that has them', async (t) => {
+  const [http, grpc] = [new URL(url).host, new URL(readinessUrl).host];
+  const settings = [
+    ...['extensions.health_check.endpoint=127.0.0.1:0', 'service.telemetry.metrics.endpoint=127.0.0.1:0'],
+    `receivers.otlp.protocols.grpc.endpoint=${grpc}`,
+  ];
+  const words = settings.flatMap((setting) => ['--set', setting]);
+  const second = startExecutable(['run', '--workers', '2', ...words], scene.folder);
+  t.equal(await second.ended, 1);
+  const { err } = second.output;
+  t.match(err, `error: ${http}, ${grpc} are already in use\n  hint: Stop the other programs, or set receivers.otlp`);
+  t.match(err, new RegExp(`These daemons run already:[^]*\\n {4}pid ${daemon.child.pid} in `, 'u'));
 });
 
 t.test('a reload changes both workers; an invalid or unusable configuration changes neither', async (t) => {

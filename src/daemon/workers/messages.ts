@@ -4,7 +4,7 @@
  */
 import type { Endpoint } from '../../component/endpoint.ts';
 import type { ListenRequest } from '../../component/listening.ts';
-import { UserError } from '../../errors.ts';
+import { UserError, type UserErrorReason } from '../../errors.ts';
 import type { Family } from '../../service/telemetry/families.ts';
 import type { Activity } from '../../service/telemetry/status.ts';
 import type { TapEvent, TapQuestion } from '../../service/telemetry/tap.ts';
@@ -31,6 +31,7 @@ export interface Assignment {
 export interface Fault {
   readonly message: string;
   readonly hint: string | null;
+  readonly reason: UserErrorReason;
   /** Whether the error is a `UserError`, a mistake that the operator can fix. */
   readonly isMistake: boolean;
 }
@@ -106,11 +107,12 @@ export type WorkerMessage =
   | PortRequest;
 
 export function faultOf(error: unknown): Fault {
-  if (error instanceof UserError) return { message: error.message, hint: error.hint, isMistake: true };
+  if (error instanceof UserError)
+    return { message: error.message, hint: error.hint, reason: error.reason, isMistake: true };
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return { message, hint: null, isMistake: false };
+  return { message, hint: null, reason: 'invalid', isMistake: false };
 }
 
-export function errorOf({ message, hint, isMistake }: Fault): Error {
-  return isMistake ? new UserError(message, hint) : new Error(message);
+export function errorOf({ message, hint, reason, isMistake }: Fault): Error {
+  return isMistake ? new UserError(message, hint, reason) : new Error(message);
 }
