@@ -27,7 +27,7 @@ const MOST_CONNECTIONS = 1024;
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/u;
 
 export const command: Command = {
-  description: `Sends spans with new trace ids, as gzip over connections that stay open: first as fast as they are stored, then at parts\nof that rate. A time counts from when its request was due, also when all connections are busy. The figures include the\nload of the generator when it runs on the same machine. It fails when 1 of 100 requests at --rate is not stored, or\ngets no answer without --rate.\n\nThe spans are stored: in the project ${OWN_PROJECT}, which is created, or in that of the key. The report names the command\nthat removes them. Without --yes, it stores nothing on other machines, with a given key, or in another project that has\nspans.`,
+  description: `Sends spans with new trace ids, as gzip over connections that stay open: first as fast as they are stored, then at parts\nof that rate. A time counts from when its request was due, also when all connections are busy. The figures include the\nload of the generator when it runs on the same machine. It fails when more than 1 of 100\nrequests at --rate are not stored, or get no answer without --rate.\n\nThe spans are stored: in the project ${OWN_PROJECT}, which is created, or in that of the key. The report names the command\nthat removes them. Without --yes, it stores nothing on other machines, with a given key, or in another project that has\nspans.`,
   options: {
     ...TARGET_OPTIONS,
     project: { ...TARGET_OPTIONS.project, default: OWN_PROJECT },
@@ -189,7 +189,9 @@ function sayStep({ terminal }: Call, { load, stored, p99 }: Step): void {
 function failureOf(endpoint: string, { steps, spansStored }: Run, last: Step): UserError | null {
   if (spansStored === 0) return nothingStored(endpoint, last);
   const shortfall = shortfallOf(steps);
-  return shortfall === null ? null : new UserError(shortfall, 'Lower --rate, or see the log of the daemon.');
+  return shortfall === null
+    ? null
+    : new UserError(shortfall, `${last.load === 'rate' ? 'Lower --rate, or see' : 'See'} the log of the daemon.`);
 }
 
 function nothingStored(endpoint: string, { answers }: Step): UserError {
