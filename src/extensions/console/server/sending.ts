@@ -78,7 +78,7 @@ export function sendFile(response: ServerResponse, file: StaticFile, { headers, 
   const known = String(headers['if-none-match'] ?? '')
     .split(',')
     .map((tag) => tag.trim().replace(/^W\//u, ''));
-  const fresh = known.includes(file.etag);
+  const fresh = known.includes(file.etag) || known.includes('*');
   const body = file.bodies.get(coding);
   response.writeHead(fresh ? 304 : 200, {
     'Content-Type': file.type,
