@@ -3,12 +3,13 @@ import { MS_NS } from '../pdata/time-units.ts';
 
 /** The highest time that a column of PostgreSQL can hold, in Unix nanoseconds. */
 export const LATEST_NS = 2n ** 63n - 1n;
-const ISO_8601 = /^(?:(\d{4}-\d\d-(\d\d))(?:[T ]\d.*)?|\d{4}(?:-\d\d)?)$/iu;
+const ISO_8601 = /^(?:(\d{4}-\d\d-(\d\d))(?:[T ]\d.*(?:Z|[+-]\d\d:?\d\d))?|\d{4}(?:-\d\d)?)$/iu;
 const RFC3339 = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/iu;
 
 /**
- * Unix milliseconds of an ISO 8601 date or time, also of a year or month alone. NaN for another text, and for
- * 30 February, which `Date.parse` reads as 2 March.
+ * Unix milliseconds of an ISO 8601 date or time, also of a year or month alone, which begin in UTC. NaN for another
+ * text, for a time of a day without its zone, which `Date.parse` reads in the zone of the process, and for 30 February,
+ * which it reads as 2 March.
  */
 export function parseMoment(text: string): number {
   const [written, date, day] = ISO_8601.exec(text) ?? [];

@@ -15,6 +15,19 @@ t.test('other texts are no time', async (t) => {
     t.ok(Number.isNaN(parseMoment(text)), text);
 });
 
+t.test('a time of a day needs its zone: that of this process may be another one', async (t) => {
+  for (const text of [
+    '2026-11-20T14:05',
+    '2026-11-20 14:05',
+    '2026-11-20T14:05:09.5',
+    '2026-11-20T14',
+    '2026-11-20 14:05 EST',
+  ])
+    t.ok(Number.isNaN(parseMoment(text)), text);
+  for (const text of ['2026-11-20T14:05Z', '2026-11-20 14:05z', '2026-11-20T14:05:09.5-05:00'])
+    t.equal(parseMoment(text), Date.parse(text), text);
+});
+
 t.test('RFC 3339 to the nanosecond', async (t) => {
   const second = BigInt(Date.parse('2026-11-20T14:05:09Z')) * 1_000_000n;
   for (const [text, wanted] of [

@@ -1,5 +1,6 @@
 /** The duration of a step and the time to the first token, from any unit of the sender. */
 import { NUMBER_LATENCY_MS, NUMBER_TIME_TO_FIRST_TOKEN_MS } from '../../pdata/layout.ts';
+import { parseMoment } from '../../component/moment.ts';
 import type { RecordView } from './record-view.ts';
 import { fieldNumber, type Rule } from './rules.ts';
 
@@ -50,7 +51,7 @@ function roundToNanosecond(milliseconds: number): number {
 
 function instantAt(view: RecordView, rule: Rule, row: number): number {
   const epoch = view.reader.amount(rule, row);
-  const milliseconds = Number.isNaN(epoch) ? Date.parse(isoText(view, rule, row)) : epoch;
+  const milliseconds = Number.isNaN(epoch) ? parseMoment(isoText(view, rule, row)) : epoch;
   if (Number.isNaN(milliseconds) || milliseconds < EPOCH_MILLISECONDS) return Number.NaN;
   const start = view.batch.records.goto(view.record).startApproximateNs / NANOSECONDS_PER_MILLISECOND;
   return Math.max(0, Math.round((milliseconds - start) * 1000) / 1000);

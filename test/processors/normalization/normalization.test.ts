@@ -384,6 +384,15 @@ const FIRST_TOKEN: readonly (readonly [
     'x',
     250,
   ],
+  // Without its zone, the instant may be hours away.
+  [
+    {
+      'langfuse.observation.type': 'generation',
+      'langfuse.observation.completion_start_time': new Date(1_790_000_000_250).toISOString().slice(0, -1),
+    },
+    'x',
+    null,
+  ],
   [{ 'copilot_chat.time_to_first_token': 250n }, 'x', 250],
   [{ 'gen_ai.response.time_to_first_chunk': -1 }, 'x', null],
   [{ 'gen_ai.response.time_to_first_chunk': Number.NaN }, 'x', null],
