@@ -10,7 +10,7 @@
 import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8';
 
-/** Room for what the engine frees without marking: it does so after every 32 MiB of new buffers. */
+/** Room for buffers, which the engine frees without marking after every 32 MiB of new ones, and for old objects. */
 const HEADROOM_BYTES = 56 * 1024 * 1024;
 const MIN_PERCENT = 20;
 const MAX_PERCENT = 300;
