@@ -7,13 +7,13 @@ import t, { type Test } from 'tap';
 import { chromiumFor } from '../../../support/browser.ts';
 import { openBrowser } from '../../../support/console-page.ts';
 import { startConsole, type TestConsole } from '../../../support/console.ts';
-import { isLong } from '../../../support/long.ts';
+import '../../../support/long-file.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
 
 const WHOLE_MS = 6 * PATIENCE_MS;
 const SPANS_PER_SECOND = 500;
 /** An event brings fifty traces, so the page needs as long to hold all that it may. */
-const SECONDS = isLong ? 60 : 20;
+const SECONDS = 60;
 const REQUESTS_PER_SECOND = 10;
 const MOST_LIVE = 1000;
 const MOST_DOM_ROWS = 120;
