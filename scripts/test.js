@@ -30,7 +30,6 @@ const LONGEST = [
   'extensions/console/web/layout.test.js',
   'extensions/console/web/page.test.js',
   'cli/objects-reading.test.js',
-  'extensions/console/web/live.test.js',
   'extensions/postgres/commit.test.js',
   'end-to-end/objects-console.test.js',
   'archive/compaction/compact.test.js',
