@@ -12,7 +12,7 @@ import { withDatabase } from './database.ts';
 import { versionOf } from '../component/version.ts';
 import { formatBytes, formatCount } from './view/format.ts';
 import { progressLines } from './view/progress.ts';
-import { fileFault } from './file-fault.ts';
+import { fileFault, OTHER_PLACE } from './file-fault.ts';
 
 /** Instead of a file: standard output or input. */
 export const STREAM = '-';
@@ -61,10 +61,7 @@ async function explained<T>(path: string, work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    throw new UserError(
-      `${path} cannot be written: ${fileFault(error)}`,
-      'Nothing has changed. Name a file in a folder with enough space that this user may write to.',
-    );
+    throw new UserError(`${path} cannot be written: ${fileFault(error)}`, `Nothing has changed. ${OTHER_PLACE}`);
   }
 }
 

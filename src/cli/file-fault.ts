@@ -13,6 +13,9 @@ const REASONS: Readonly<Record<string, string>> = {
   ELOOP: 'its symbolic links form a circle',
 };
 
+/** What to do when a file that the caller named cannot be written. */
+export const OTHER_PLACE = 'Name a file in a folder with enough space that this user may write to.';
+
 /** Why a file cannot be read or written, without the words of the system call. */
 export function fileFault(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;

@@ -222,7 +222,7 @@ const DISK_FAULTS = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS', 'EIO']);
 function asUserError(error: unknown): UserError | UsageError | null {
   if (error instanceof UserError || error instanceof UsageError) return error;
   if (error instanceof StoreError)
-    return new UserError(error.message, error.fault === 'absent' ? null : (diskRemedy(error) ?? null));
+    return new UserError(error.message, error.fault === 'absent' ? null : diskRemedy(error));
   const { code = '', syscall, path } = Object(error) as NodeJS.ErrnoException;
   if (code === 'EMFILE' || code === 'ENFILE') return new UserError('too many files are open', RAISE_OPEN_FILES);
   if (DISK_FAULTS.has(code) || (code === 'EACCES' && path !== undefined))

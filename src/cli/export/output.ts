@@ -4,9 +4,7 @@ import type { Writable } from 'node:stream';
 import { UserError } from '../../errors.ts';
 import { CompleteFile } from '../complete-file.ts';
 import type { EarlyEnd } from '../early-end.ts';
-import { fileFault } from '../file-fault.ts';
-
-const OTHER_PLACE = 'Name a file in a folder with enough space that this user may write to.';
+import { fileFault, OTHER_PLACE } from '../file-fault.ts';
 
 export interface Output {
   write(text: string): Promise<void>;

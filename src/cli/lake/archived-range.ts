@@ -24,7 +24,7 @@ export const dayOf = (ns: bigint): string => new Date(Number(ns / MS_NS)).toISOS
 
 /** The first moment of a day, in nanoseconds, and of the day after it. */
 export const startOf = (day = ''): bigint => BigInt(Date.parse(day)) * MS_NS;
-export const endOf = (day = ''): bigint => startOf(day) + BigInt(DAY_MS) * MS_NS;
+export const endOf = (day = ''): bigint => startOf(day) + DAY_NS;
 
 /** The day so many days after another one. */
 export const dayNear = (day: string, days: number): string =>
@@ -84,8 +84,7 @@ export function boundedSince(
       records += file.records;
       bytes += file.bytes;
     }
-    if (records > most.records || bytes > (most.bytes ?? bytes))
-      return latest(range.since, BigInt(Date.parse(day)) * MS_NS + 2n * DAY_NS);
+    if (records > most.records || bytes > (most.bytes ?? bytes)) return latest(range.since, endOf(day) + DAY_NS);
   }
   return range.since;
 }
