@@ -27,7 +27,7 @@ const MOST_CONNECTIONS = 1024;
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/u;
 
 export const command: Command = {
-  description: `Sends spans with new trace ids, as gzip over connections that stay open: first as fast as they are stored, then at parts\nof that rate. A time counts from when its request was due, also when all connections are busy. The figures include the\nload of the generator when it runs on the same machine. It fails when more than 1 of 100\nrequests at --rate are not stored, or get no answer without --rate.\n\nThe spans are stored: in the project ${OWN_PROJECT}, which is created, or in that of the key. The report names the command\nthat removes them. Without --yes, it stores nothing on other machines, with a given key, or in another project that has\nspans.`,
+  description: `Sends spans with new trace ids, as gzip over connections that stay open: first as fast as they are stored, then at parts\nof that rate. A time counts from when its request was due, also when all connections are busy. The figures include the\nload of the generator when it runs on the same machine. It fails when\nmore than 1 of 100 requests are not stored at --rate, or are not answered without --rate.\n\nThe spans are stored: in the project ${OWN_PROJECT}, which is created, or in that of the key. The report names the command\nthat removes them. Without --yes, it stores nothing on other machines, with a given key, or in another project that has\nspans.`,
   options: {
     ...TARGET_OPTIONS,
     project: { ...TARGET_OPTIONS.project, default: OWN_PROJECT },

@@ -34,7 +34,7 @@ const socketIn = (folder: string, { pid }: Host): string => join(folder, `${pid}
 
 function makeWritable(folder: string, host: Host): boolean {
   try {
-    // The folders above another one than the own belong to the system.
+    // The parents of the other folders belong to the system, and are not created.
     if (folder === ownFolder(host) || existsSync(dirname(folder)))
       mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
     accessSync(folder, constants.W_OK);

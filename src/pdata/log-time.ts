@@ -7,5 +7,5 @@
 export const logNs = (record: string): string =>
   `sluice.log_ns(${record}.time_unix_nano, ${record}.observed_time_unix_nano, ${record}.received_at)`;
 
-/** By time. Log records have no id: of one time the first that was stored is first. */
+/** The order by time. Log records have no id, so those of one time are in the order in which they were stored. */
 export const logOrder = (record: string): string => `${logNs(record)}, ${record}.tableoid, ${record}.ctid`;

@@ -136,7 +136,7 @@ export async function storedTraces(reader: Reader, id: string, project: string |
   }));
 }
 
-/** Where a log record is, which has no id, and what orders those of one time. */
+/** The place of a log record, which has no id, and the columns that order records of one time. */
 const PLACE = "l.tableoid || ' ' || l.ctid AS place, l.tableoid AS place_table, l.ctid AS place_row";
 const LOG_TIME = logNs('l');
 /** Log records that are a call, or a message of one. */

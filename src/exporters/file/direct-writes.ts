@@ -74,7 +74,7 @@ export class DirectWrites {
     const opened = this.#opened;
     if (opened === null) return;
     this.#opened = null;
-    // Rotation would otherwise leave one after the other to the garbage collector.
+    // Otherwise the memory of each rotated file would wait for a full collection.
     releaseArray(opened.staging);
     await opened.handle.close();
   }

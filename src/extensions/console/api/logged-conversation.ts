@@ -49,8 +49,8 @@ export interface LoggedPage {
 }
 
 /**
- * The newest log records before a position, in order of time. `shown`: those at the time of the position. Of one time
- * those that were stored first are read first, so that a record which arrives between two pages moves no other.
+ * The newest log records before a position, in order of time. `shown`: those at the time of the position. Records of
+ * one time are read in the order in which they were stored, so one that arrives between two pages moves no other.
  */
 export async function readLoggedTurn(
   reader: RequestReader,

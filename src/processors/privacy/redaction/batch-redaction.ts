@@ -153,7 +153,7 @@ export class BatchRedaction {
     };
   }
 
-  /** An exponent or a fraction of zeros hides digits; integers without them keep all of theirs. */
+  /** A safe integer is checked as plain digits: an exponent or a fraction of zeros would hide some. */
   #redactWritten(written: string, bits: number): string | null {
     const value = Number(written);
     if (!this.#redactor.mayFind(value)) return written;

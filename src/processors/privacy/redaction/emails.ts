@@ -11,8 +11,8 @@ const QUOTE = 0x22;
 const PERCENT = 0x25;
 const PLUS = 0x2b;
 const BACKSLASH = 0x5c;
-const SECOND_HALF_FIRST = 0xdc00;
-const SECOND_HALF_LAST = 0xdfff;
+const LOW_SURROGATE_FIRST = 0xdc00;
+const LOW_SURROGATE_LAST = 0xdfff;
 /** With the marks that follow a letter in many scripts, and in decomposed texts. */
 const LETTER_OR_NUMBER = /^[\p{L}\p{M}\p{N}]$/u;
 const DOMAIN = /(?:[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,62})\.){1,8}[\p{L}][\p{L}\p{M}\p{N}-]{1,62}/uy;
@@ -53,10 +53,10 @@ function isLocal(character: string): boolean {
   return LETTER_OR_NUMBER.test(character);
 }
 
-/** The begin of the character that ends at `end`; one beyond the 65,536th has two halves. */
+/** The begin of the character that ends at `end`, which can be a surrogate pair. */
 function beginOfCharacter(text: string, end: number): number {
   const last = text.charCodeAt(end - 1);
-  return last >= SECOND_HALF_FIRST && last <= SECOND_HALF_LAST ? end - 2 : end - 1;
+  return last >= LOW_SURROGATE_FIRST && last <= LOW_SURROGATE_LAST ? end - 2 : end - 1;
 }
 
 /**
