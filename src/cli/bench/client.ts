@@ -11,13 +11,15 @@ import type { Requests } from './requests.ts';
 const MOST_CONNECTIONS = 4096;
 /** Requests that wait for a connection. At a rate beyond all capacity they would otherwise fill the memory. */
 const MOST_WAITING = 10_000;
+/** The part of a load's time that requests still waiting at its end have: a short delay at the end loses none. */
+const DRAIN_SHARE = 0.05;
 /** A generator that is behind its rate handles answers and signals after so many requests. */
 const REQUESTS_AT_ONCE = 1000;
 /** A sender in a closed loop waits after a failure, so that it does not send failing requests as fast as it can. */
 const FAILURE_PAUSE_MS = 50;
 /** The status of a request without an answer. */
 export const NO_ANSWER = 0;
-/** The status of a request that waited for a connection until the end of the load. */
+/** The status of a request that found no connection until the load and its drain were over. */
 export const NOT_SENT = -1;
 /** After an early refusal a part of the request may still be in transit, for less than this time. */
 const REFUSED_BODY_MS = 1000;
@@ -95,7 +97,8 @@ export class Client {
 
   /**
    * An open loop of as many requests as the rate has in this time, at random times, and until its end. A request that
-   * finds no free connection waits for one, and is not sent when the load ends before. At most `MOST_WAITING` wait.
+   * finds no free connection waits for one, and is not sent when `DRAIN_SHARE` of the time after the end is over. At
+   * most `MOST_WAITING` wait.
    */
   async atRate(requests: Requests, rate: Rate): Promise<readonly Outcome[]> {
     const { perSecond, milliseconds, isEven = false, signal } = rate;
@@ -104,6 +107,8 @@ export class Client {
     const end = started + milliseconds;
     const isAborted = (): boolean => signal?.aborted === true;
     const isOver = (): boolean => performance.now() >= end || isAborted();
+    const drained = end + milliseconds * DRAIN_SHARE;
+    const isDrained = (): boolean => performance.now() >= drained || isAborted();
     const until = (time: number): Promise<void> =>
       pause(Math.max(0, time - performance.now()), undefined, { ...(signal && { signal }) }).catch(() => undefined);
     const count = Math.max(1, Math.round((perSecond * milliseconds) / 1000));
@@ -119,7 +124,7 @@ export class Client {
       // A generator that is behind makes a part of its last requests after the end.
       if (isOver()) late += 1;
       if (isAborted() || late > MOST_WAITING) break;
-      pending.push(this.#sendWhenFree(requests, due, isOver));
+      pending.push(this.#sendWhenFree(requests, due, isDrained));
     }
     // A timer counts from the start of the iteration of the event loop that sets it, so it can end early.
     while (!isOver()) await until(end);
@@ -135,12 +140,12 @@ export class Client {
     await this.#agent.close();
   }
 
-  async #sendWhenFree(requests: Requests, due: number, isOver: () => boolean): Promise<Outcome> {
+  async #sendWhenFree(requests: Requests, due: number, isDrained: () => boolean): Promise<Outcome> {
     const isFree = this.#freeConnections > 0;
     if (isFree) this.#freeConnections--;
     else await new Promise<void>((wake) => void this.#waiting.push(wake));
     try {
-      if (isFree || !isOver()) return await this.#send(requests, due);
+      if (isFree || !isDrained()) return await this.#send(requests, due);
       return { status: NOT_SENT, due, ms: performance.now() - due, hasRetryAfter: false };
     } finally {
       const next = this.#waiting.shift();

@@ -1,6 +1,7 @@
 // The open loop of `sluice bench`, against a server that answers everything.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { Client } from '../../../src/cli/bench/client.ts';
 import { FreshRequests } from '../../../src/cli/bench/requests.ts';
@@ -8,12 +9,16 @@ import { makeTraceRequest } from '../../../src/cli/bench/trace-request.ts';
 
 const MILLISECONDS = 300;
 const CONNECTIONS = 4;
+const MOST_ATTEMPTS = 10;
 
-async function clientOf(t: Test): Promise<Client> {
-  const server = createServer((request, response) => void request.resume().on('end', () => response.end()));
+/** The client of a server that answers each request when `ready` allows it. */
+async function clientOf(t: Test, connections = CONNECTIONS, ready = async (): Promise<void> => {}): Promise<Client> {
+  const server = createServer(
+    (request, response) => void request.resume().on('end', () => void ready().then(() => response.end())),
+  );
   await new Promise<void>((listening) => void server.listen(0, '127.0.0.1', listening));
   const { port } = server.address() as AddressInfo;
-  const client = new Client(`http://127.0.0.1:${port}`, 'key', { connections: CONNECTIONS });
+  const client = new Client(`http://127.0.0.1:${port}`, 'key', { connections });
   t.teardown(async () => {
     await client.close();
     server.close();
@@ -64,6 +69,18 @@ t.test('a rate beyond all capacity ends, and fills no memory', async (t) => {
   const outcomes = await client.atRate(requests(), { perSecond: 1e12, milliseconds: MILLISECONDS });
   t.ok(outcomes.length < 50_000, `${outcomes.length} requests`);
   t.ok(outcomes.some(({ status }) => status === -1));
+});
+
+t.test('a request that waits when the load ends is sent if a connection is free soon after', async (t) => {
+  // The server answers 5 ms after the end. The time for the rest is 15 ms, which a busy machine can exceed.
+  for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
+    const ending = performance.now() + MILLISECONDS + 5;
+    const client = await clientOf(t, 1, () => pause(Math.max(0, ending - performance.now())));
+    const outcomes = await client.atRate(requests(), { perSecond: 10, milliseconds: MILLISECONDS, isEven: true });
+    t.equal(outcomes.length, 3);
+    if (outcomes.every(({ status }) => status === 200)) return;
+  }
+  t.fail('a waiting request was never sent');
 });
 
 t.test('a signal ends it between two requests', async (t) => {
