@@ -19,7 +19,6 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
  * timers.
  */
 const LONGEST = [
-  'end-to-end/archived-console.test.js',
   'end-to-end/first-start.test.js',
   'extensions/postgres/embedded/server-folder.test.js',
   'extensions/postgres/ledger.test.js',
@@ -27,19 +26,14 @@ const LONGEST = [
   'cli/stored.test.js',
   'client/process-end.test.js',
   'end-to-end/database-unavailable.test.js',
-  'extensions/console/web/layout.test.js',
   'extensions/console/web/page.test.js',
-  'cli/objects-reading.test.js',
   'extensions/postgres/commit.test.js',
-  'end-to-end/objects-console.test.js',
   'archive/compaction/compact.test.js',
   'exporters/objects/objects.test.js',
   'receivers/otlp/hardening.test.js',
   'cli/main.test.js',
-  'cli/lost-files.test.js',
   'extensions/postgres/reader.test.js',
   'end-to-end/database-troubles.test.js',
-  'archive/unknown-files.test.js',
   'extensions/postgres/contents.test.js',
   'extensions/postgres/duplicates.test.js',
   'exporters/postgres/rewrite.test.js',

@@ -20,6 +20,7 @@ import { FolderStore } from '../../src/object-store/folder-store.ts';
 import { rowOf, storeRow, storeRows } from '../support/archive-rows.ts';
 import { longTest } from '../support/long.ts';
 import { CLOSED_MS, linesOfView, makeScene, sessionOf } from '../support/archive-scene.ts';
+import '../support/long-file.ts';
 
 t.setTimeout(300_000);
 

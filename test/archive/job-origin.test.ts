@@ -13,6 +13,7 @@ import { storeRow, storeRows, rowOf } from '../support/archive-rows.ts';
 import { archivedTables } from '../support/archived-tables.ts';
 import { CLOSED_MS, linesOfLake, linesOfView, makeScene, TABLES } from '../support/archive-scene.ts';
 import { QUIET } from '../support/quiet-logger.ts';
+import '../support/long-file.ts';
 
 t.setTimeout(300_000);
 

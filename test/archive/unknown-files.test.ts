@@ -11,6 +11,7 @@ import { sluice } from '../support/command-line.ts';
 import { longTest } from '../support/long.ts';
 import { postgresConfig } from '../support/postgres-daemon.ts';
 import { storeLog, storeSpan, storeStory, traceIdOf } from '../support/usage-rows.ts';
+import '../support/long-file.ts';
 
 t.setTimeout(300_000);
 

@@ -9,6 +9,7 @@ import { eventually } from '../support/eventually.ts';
 import { isLong } from '../support/long.ts';
 import { openMigrated } from '../support/migrated.ts';
 import { postgresConfig } from '../support/postgres-daemon.ts';
+import '../support/long-file.ts';
 
 t.setTimeout(300_000);
 

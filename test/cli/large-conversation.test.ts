@@ -7,6 +7,7 @@ import { sluice } from '../support/command-line.ts';
 import { postgresConfig } from '../support/postgres-daemon.ts';
 import { storeClaims } from '../support/usage-rows.ts';
 import { DAY_MS, MS_NS } from '../../src/pdata/time-units.ts';
+import '../support/long-file.ts';
 
 t.setTimeout(300_000);
 

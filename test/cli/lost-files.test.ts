@@ -9,6 +9,7 @@ import { type Outcome, sluice as call } from '../support/command-line.ts';
 import { isLong, longTest } from '../support/long.ts';
 import { postgresConfig } from '../support/postgres-daemon.ts';
 import { spanIdOf, storeStory } from '../support/usage-rows.ts';
+import '../support/long-file.ts';
 
 t.setTimeout(300_000);
 

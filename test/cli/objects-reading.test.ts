@@ -16,6 +16,7 @@ import { send } from '../support/otlp-client.ts';
 import { aGauge, aLogRequest, aMetricRequest, aSpan, aTraceRequest, newTraceId } from '../support/payloads.ts';
 import { encodeProtobuf, loadProtos, SIGNALS } from '../support/protos.ts';
 import { DAY_NS } from '../../src/pdata/time-units.ts';
+import '../support/long-file.ts';
 
 t.setTimeout(600_000);
 

@@ -22,6 +22,7 @@ import { Random } from '../support/generators-random.ts';
 import { cases, isLong, longTest } from '../support/long.ts';
 import { postgresConfig } from '../support/postgres-daemon.ts';
 import { MS_NS } from '../../src/pdata/time-units.ts';
+import '../support/long-file.ts';
 
 t.setTimeout(600_000);
 const SEED = 20_261_124;

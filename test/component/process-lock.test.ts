@@ -9,6 +9,7 @@ import { birthOf, placeOfPids } from '../../src/component/process-life.ts';
 import { type LockOptions, ProcessLock } from '../../src/component/process-lock.ts';
 import { waitFor } from '../../src/extensions/postgres/embedded/wait.ts';
 import { folderFor, killed } from '../extensions/postgres/embedded/scene.ts';
+import { longTest } from '../support/long.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 
 /** A fifth of the interval in production, so that the waits below take seconds. */
@@ -82,7 +83,7 @@ t.test('an invisible process keeps its lock while it touches the file', async (t
   );
 });
 
-t.test('a lock that was taken and given back is created again; a lock that stays taken is reported', async (t) => {
+longTest('a lock that was taken and given back is created again; a lock that stays taken is reported', async (t) => {
   const path = join(await folderFor(t), 'daemon.lock');
   let lost = '';
   const lock = await acquire(path, { lost: (holder) => (lost = holder) });

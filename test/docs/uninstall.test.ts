@@ -4,6 +4,7 @@ import t from 'tap';
 import { createDatabase } from '../support/postgres.ts';
 import { SERVED } from '../support/postgres-daemon.ts';
 import { codeBlocks, read, section } from './markdown.ts';
+import '../support/long-file.ts';
 
 const LEFT = `
   SELECT nspname AS name FROM pg_namespace WHERE nspname = 'sluice'

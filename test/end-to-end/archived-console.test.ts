@@ -11,6 +11,7 @@ import { postgresConfig } from '../support/postgres-daemon.ts';
 import { spanIdOf, storeClaims, storeSpan, storeStory, traceIdOf } from '../support/usage-rows.ts';
 import { isLong, longTest } from '../support/long.ts';
 import { DAY_NS } from '../../src/pdata/time-units.ts';
+import '../support/long-file.ts';
 
 t.setTimeout(600_000);
 

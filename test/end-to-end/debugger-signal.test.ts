@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { KEY } from '../support/daemon.ts';
 import { openFolder, startExecutable } from '../support/executable.ts';
+import '../support/long-file.ts';
 
 const CONFIG = `
 receivers: { otlp: { protocols: { http: { endpoint: "127.0.0.1:0" } } } }

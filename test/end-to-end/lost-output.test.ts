@@ -10,6 +10,7 @@ import { PATIENCE_MS } from '../support/patience.ts';
 import { BIN, freePort, openFolder, startExecutable } from '../support/executable.ts';
 import { send } from '../support/otlp-client.ts';
 import { aSpan, aTraceRequest } from '../support/payloads.ts';
+import '../support/long-file.ts';
 
 const FULL = '/dev/full';
 

@@ -14,6 +14,7 @@ import { longTest } from '../support/long.ts';
 import { MIGRATED } from '../support/migrated.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { postgresConfig } from '../support/postgres-daemon.ts';
+import '../support/long-file.ts';
 
 t.setTimeout(600_000);
 

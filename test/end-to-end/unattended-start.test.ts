@@ -11,6 +11,7 @@ import { type Executable, freePort, openFolder, startExecutable } from '../suppo
 import { send } from '../support/otlp-client.ts';
 import { aSpan, aTraceRequest } from '../support/payloads.ts';
 import { createDatabase } from '../support/postgres.ts';
+import '../support/long-file.ts';
 
 t.setTimeout(300_000);
 

@@ -10,6 +10,7 @@ import { startExecutable } from '../../support/executable.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { postgresConfig, SERVED } from '../../support/postgres-daemon.ts';
+import '../../support/long-file.ts';
 
 t.setTimeout(300_000);
 

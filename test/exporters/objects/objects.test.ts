@@ -211,7 +211,7 @@ longTest('a cut answer of a put: the put counts, or is repeated; nothing is stor
   t.same(await scene.names(), ['cut']);
 });
 
-t.test('a bucket that refuses: 503 with Retry-After and not ready, until it can be written again', async (t) => {
+longTest('a bucket that refuses: 503 with Retry-After and not ready, until it can be written again', async (t) => {
   const { s3, scene } = await startInBucket(t);
   const body = spanBody('late');
   const problems = (): readonly string[] => scene.service.problems();
@@ -245,7 +245,7 @@ longTest('a bucket that stops answering: all waiting requests get 503, with one 
   t.same(await scene.names(), ['after', 'before']);
 });
 
-t.test(
+longTest(
   'a bucket that is unavailable at the start: the daemon starts, answers 503, and stores when it is available',
   async (t) => {
     const s3 = await startS3(t);
@@ -275,7 +275,7 @@ t.test(
   },
 );
 
-t.test('a place has the objects of one database', async (t) => {
+longTest('a place has the objects of one database', async (t) => {
   const to = aFolder(t);
   const first = await startScene(t, { to });
   t.equal((await send(first.url, { body: spanBody('mine') })).status, 200);

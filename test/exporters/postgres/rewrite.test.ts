@@ -196,7 +196,7 @@ longTest(
   },
 );
 
-t.test('a day that cannot be opened is logged, and the other days and tables are opened', async (t) => {
+longTest('a day that cannot be opened is logged, and the other days and tables are opened', async (t) => {
   const { retention, partitions, warnings, connect } = await scene(t);
   const holder = await connect();
   await holder.query('BEGIN; LOCK TABLE sluice.logs_default IN ROW EXCLUSIVE MODE');

@@ -8,6 +8,9 @@ import { loadConfig } from '../../../src/config/load.ts';
 import { Database } from '../../../src/extensions/postgres/database.ts';
 import { checkUrl, describeDatabase } from '../../../src/extensions/postgres/database-url.ts';
 
+/** Compiling them takes a part of a second. */
+const SCHEMAS = new CompiledSchemas();
+
 const REFUSED: readonly (readonly [url: string, reason: RegExp])[] = [
   ['shop', /does not begin with postgres/],
   ['localhost:5432/x', /does not begin with postgres/],
@@ -103,6 +106,6 @@ service:
     definitions: COMPONENTS,
     environment: {},
     workingDirectory: folder,
-    schemas: new CompiledSchemas(),
+    schemas: SCHEMAS,
   });
 }

@@ -22,6 +22,7 @@ import { aSpan, aTraceRequest } from '../../support/payloads.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { postgresConfig } from '../../support/postgres-daemon.ts';
 import { asUnprivileged, isRoot, UNPRIVILEGED } from '../../support/unprivileged.ts';
+import '../../support/long-file.ts';
 
 t.setTimeout(300_000);
 

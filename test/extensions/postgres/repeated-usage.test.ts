@@ -4,6 +4,7 @@ import { Partitions } from '../../../src/exporters/postgres/partitions.ts';
 import { Random } from '../../support/generators-random.ts';
 import { openMigrated } from '../../support/migrated.ts';
 import { DAY_MS } from '../../../src/pdata/time-units.ts';
+import '../../support/long-file.ts';
 
 t.setTimeout(300_000);
 

@@ -8,6 +8,7 @@ import { PATIENCE_MS } from '../../support/patience.ts';
 import { aSpan, aTraceRequest } from '../../support/payloads.ts';
 import { makeServer } from '../../support/postgres.ts';
 import { type PostgresDaemon, startPostgresDaemon } from '../../support/postgres-daemon.ts';
+import '../../support/long-file.ts';
 
 const WAITING = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
 const aRequest = (): string => JSON.stringify(aTraceRequest([aSpan()]));

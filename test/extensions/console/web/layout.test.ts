@@ -10,6 +10,7 @@ import { logIn, openBrowser } from '../../../support/console-page.ts';
 import { isLong } from '../../../support/long.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
 import { hostileTrace } from './hostile-trace.ts';
+import '../../../support/long-file.ts';
 
 const WHOLE_MS = 6 * PATIENCE_MS;
 const WIDTHS = isLong ? [360, 800, 1440] : [360, 1440];

@@ -4,6 +4,7 @@ import { chromiumFor } from '../../../support/browser.ts';
 import { openBrowser } from '../../../support/console-page.ts';
 import { startConsole } from '../../../support/console.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
+import '../../../support/long-file.ts';
 
 const chromium = chromiumFor(t, 'changed rights');
 if (chromium !== null) {
