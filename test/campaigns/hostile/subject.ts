@@ -35,6 +35,7 @@ processors:
       - { preset: private_keys }
       - { preset: jwt }
       - { preset: url_passwords }
+      - { preset: url_parameters }
       - { preset: email }
       - { preset: credit_cards }
       - { preset: iban }

@@ -68,6 +68,10 @@ const SECRETS: readonly Secret[] = [
   secret('url_passwords', 'postgres://app:hunter2@canary-part@db/x', 'canary-part'),
   secret('url_passwords', 'postgres://app:hunter2/canary@part@db/x', 'canary'),
   secret('url_passwords', `https://token:${'hunter2-canary'.repeat(40)}@host`, 'hunter2-canary'),
+  secret('url_parameters', 'https://h/x?a=1&access_token=canary-part&b=2', 'canary-part'),
+  secret('url_parameters', 'jdbc:sqlserver://db:1433;user=a;Password=hunter2&canary;encrypt=true', 'hunter2&canary'),
+  secret('url_parameters', 'https://h/x?X-Amz-Signature=0a1bcanary2c', '0a1bcanary2c'),
+  secret('url_parameters', 'https://h/x?password=schön-canary', 'canary'),
   // As models and word processors write numbers.
   secret('phone', '+33\u202f1\u202f23\u202f45\u202f67\u202f89', '45\u202f67\u202f89'),
   secret('phone', '415\u2011555\u20112671', '555\u20112671'),

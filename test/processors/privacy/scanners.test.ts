@@ -83,6 +83,7 @@ t.test('a secret of any length is found whole, in steps of bounded length', asyn
     ['', `slc_12345678_${long('a')}`],
     ['Authorization: ', long('a=')],
     ['bearer ', long('a.')],
+    ['?sig=', long('a%')],
     ['', `eyJhbGciOiJI.${long('a')}.c2ln`],
     ['', `eyJhbGciOiJI.cGF5bG9h.${long('a')}`],
   ];
@@ -101,6 +102,24 @@ t.test('a number of any length ends no search', async (t) => {
   const redactor = compileRules(ALL_PRESETS, 'redact');
   const digits = '4'.repeat(MIB);
   t.equal(finish(redactor?.clean(`${digits} 4111 1111 1111 1111`) ?? never()), `${digits} [credit_cards]`);
+});
+
+t.test('of parameters only the values of secrets are replaced', async (t) => {
+  const redactor = compileRules([{ preset: 'url_parameters', replacement: '*' }], 'redact');
+  for (const [text, expected] of [
+    ['https://h/?token=a)&page=2#top', 'https://h/?token=*&page=2#top'],
+    ['https://h/#access_token=a.b-c&expires_in=1', 'https://h/#access_token=*&expires_in=1'],
+    ['https://h/?a=1&amp;api-key=b&amp;c=2', 'https://h/?a=1&amp;api-key=*;c=2'],
+    ['https://h/?to=%2Fx%3FclientSecret%3Db%26c%3D2', 'https://h/?to=%2Fx%3FclientSecret%3D*%26c%3D2'],
+    ['jdbc:mysql://h/d?user=a&trustStorePassword=b;c d', 'jdbc:mysql://h/d?user=a&trustStorePassword=* d'],
+    ['Server=h;Pwd=a&b;Encrypt=1', 'Server=h;Pwd=*;Encrypt=1'],
+    ['<a href="/?sig=a">', '<a href="/?sig=*">'],
+    ...[
+      ...['https://h/?page_token=a&nextToken=b&q=password', 'token=a, ?token=', '?token= a', '?max_tokens=5'],
+      ...['https://h/?design=a&key=b&signed=c', '?tokens[0]=a', `?${'a'.repeat(64)}_password=b`],
+    ].map((text) => [text, text] as const),
+  ] as const)
+    t.equal(redactor?.redact(text), expected);
 });
 
 t.test('addresses are those that node:net accepts', async (t) => {

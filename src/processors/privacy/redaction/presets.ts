@@ -13,6 +13,7 @@ import type { Hint } from './rule.ts';
 import type { Scan } from './scan.ts';
 import { AT, COLON, DASH, DIGIT, DOT, LETTER, SLASH } from './signs.ts';
 import { mayBeginLogin, scanBearerTokens, scanJwts, scanPrivateKeys, scanUrlPasswords } from './tokens.ts';
+import { PARAMETER_ENDS, scanUrlParameters } from './url-parameters.ts';
 
 export interface Preset {
   readonly hint: Hint;
@@ -92,6 +93,7 @@ export const PRESETS = {
     shortest: 6,
     scan: scanUrlPasswords,
   },
+  url_parameters: { hint: { prefixes: PARAMETER_ENDS }, signs: LETTER, shortest: 6, scan: scanUrlParameters },
 } as const satisfies Record<string, Preset>;
 
 export type PresetName = keyof typeof PRESETS;
