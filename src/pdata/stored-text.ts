@@ -39,17 +39,17 @@ export const SHARED_JOINS =
   'LEFT JOIN sluice.resources r ON r.id = s.resource_id LEFT JOIN sluice.scopes c ON c.id = s.scope_id';
 
 /**
- * The select list and the tables of `StoredText`: the rows are `s`, of `source`. Columns of `hidden` are not read and
- * are null.
+ * The select list and the tables of `StoredText`: the rows are `s`, of `source`. `instead` has SQL for columns that are
+ * not read as they are, by name.
  */
 export function storedTextQuery(
   signal: Signal,
-  hidden: ReadonlySet<string> = new Set(),
+  instead: Readonly<Record<string, string>> = {},
   source = `sluice.${SIGNAL_TABLES[signal]}`,
 ): { readonly list: string; readonly from: string } {
   return {
     list: STORED_COLUMNS[signal]
-      .map((column) => `${hidden.has(column.name) ? 'NULL' : expressionOf(column)} AS ${column.name}`)
+      .map((column) => `${instead[column.name] ?? expressionOf(column)} AS ${column.name}`)
       .join(', '),
     from: `${source} s ${SHARED_JOINS}`,
   };

@@ -42,12 +42,9 @@ export function aSpan(sketch: SpanSketch = {}): object {
 export function aTraceRequest(
   spans: readonly object[],
   resource: Readonly<Record<string, string>> = { 'service.name': 'shop' },
+  scope: object = { name: 'test' },
 ): object {
-  return {
-    resourceSpans: [
-      { resource: { attributes: attributes(resource) }, scopeSpans: [{ scope: { name: 'test' }, spans }] },
-    ],
-  };
+  return { resourceSpans: [{ resource: { attributes: attributes(resource) }, scopeSpans: [{ scope, spans }] }] };
 }
 
 export function aLogRequest(

@@ -10,6 +10,7 @@ import { aLogRequest, aSpan, attributes, aTraceRequest } from '../../support/pay
 
 const TRACE = 'ab'.repeat(16);
 const SPAN = 'cd'.repeat(8);
+const LINKED = 'ef'.repeat(16);
 /** Each content field has its own words, which are nowhere else. */
 const WORDS = {
   'gen_ai.input.messages': 'wordofinput',
@@ -19,7 +20,7 @@ const WORDS = {
   'gen_ai.tool.call.result': 'wordofresult',
   'my.attribute': 'wordofattribute',
 };
-const OTHER_WORDS = ['wordofstatus', 'wordofevent', 'wordofbody', 'wordoflog'];
+const OTHER_WORDS = ['wordofstatus', 'wordofevent', 'wordofbody', 'wordoflog', 'wordoflink', 'wordofscope'];
 const SECRETS = [...Object.values(WORDS), ...OTHER_WORDS];
 const FIELDS = [
   'input_content',
@@ -32,10 +33,11 @@ const FIELDS = [
   'status_message',
   'attributes',
   'events',
+  'links',
 ];
 /** Queries that routes need or that show more. */
 const VARIANTS: Readonly<Record<string, readonly string[]>> = {
-  export: ['traces', 'spans', 'logs'].flatMap((what) => ['ndjson', 'csv'].map((as) => `what=${what}&as=${as}`)),
+  export: ['traces', 'spans', 'logs'].flatMap((what) => ['ndjson', 'csv', 'otlp'].map((as) => `what=${what}&as=${as}`)),
   top: ['by=cost', 'by=errors'],
   otlp: ['as=json', 'as=protobuf'],
   metrics: [''],
@@ -63,7 +65,9 @@ t.test('content and the right to it', async (t) => {
     }),
     status: { code: 2, message: 'wordofstatus' },
     events: [{ timeUnixNano: String(startNs), name: 'noted', attributes: attributes({ what: 'wordofevent' }) }],
+    links: [{ traceId: LINKED, spanId: SPAN, attributes: attributes({ why: 'wordoflink' }) }],
   };
+  const scope = { name: 'test', attributes: attributes({ of: 'wordofscope' }) };
   const record = {
     timeUnixNano: String(startNs),
     traceId: TRACE,
@@ -72,7 +76,7 @@ t.test('content and the right to it', async (t) => {
     attributes: attributes({ a: 'wordoflog' }),
   };
   for (const [path, body] of [
-    ['/v1/traces', aTraceRequest([span])],
+    ['/v1/traces', aTraceRequest([span], { 'service.name': 'shop' }, scope)],
     ['/v1/logs', aLogRequest([record])],
   ] as const)
     t.equal(
@@ -127,6 +131,9 @@ t.test('content and the right to it', async (t) => {
     [],
     'with the right everything is shown somewhere',
   );
+  const trace = `/api/v1/projects/shop/traces/${TRACE}`;
+  for (const path of [`${trace}/spans/${SPAN}`, `${trace}/spans/${SPAN}/content/links`, `${trace}/otlp`])
+    t.match((await console.ask(path, { headers: people.blind })).text, LINKED, `${path} has where a link leads`);
   t.ok(
     [...found].some((each) => each.startsWith('search')),
     'and found',

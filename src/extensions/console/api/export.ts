@@ -19,7 +19,7 @@ import { allOf, conditionsOf, environmentCondition, limitOf, rangeOf, wordOf } f
 import { membersOf, OTLP_JSON, SPANS_PROTOBUF } from './otlp-conversions.ts';
 import { type FoundTraces, searchTraces, type TracePosition } from './search-traces.ts';
 import type { TraceRow } from './shapes.ts';
-import { HIDDEN, spansOfTrace, storedRows } from './stored-rows.ts';
+import { HIDDEN, partlyHidden, spansOfTrace, storedRows } from './stored-rows.ts';
 import { findTrace } from './stored-trace.ts';
 import { isFormula } from '../../../pdata/untrusted-text.ts';
 
@@ -155,7 +155,7 @@ function* csvPieces(signal: RecordSignal, rows: readonly StoredText[]): Generato
 function spansQuestion(context: RequestContext, limit: number): Statement {
   const parameters = new Parameters();
   const { trace, row, sums } = conditionsOf(context, 'span', parameters);
-  const { list, from } = storedTextQuery('traces');
+  const { list, from } = storedTextQuery('traces', partlyHidden(context));
   const range = rangeOf(context);
   const conditions = [...trace, ...row, ...sums, ...environmentCondition(context, 's.environment', parameters)];
   const text = `SELECT ${list} FROM ${from} JOIN sluice.traces t ON t.trace_id = s.trace_id AND t.project = s.project

@@ -6,6 +6,7 @@ import { isStoredTime } from './cursor.ts';
 import { integerOf, spanIdOf } from './question.ts';
 import type { ContentPiece, TextField } from './shapes.ts';
 import { COUNTED, COUNTS, NOTE } from './spans.ts';
+import { BARE_LINKS } from './stored-rows.ts';
 import { findTrace, type StoredTrace, valuesOf } from './stored-trace.ts';
 import { type Column, SOURCE_COLUMNS, SPAN_COLUMNS } from '../../../pdata/columns.ts';
 import { CONTENT_COLUMNS } from '../../../pdata/content-columns.ts';
@@ -41,7 +42,7 @@ const detail = (views: string, seesContent: boolean): string => `WITH ${COUNTED(
       encode(s.trace_id, 'hex') AS trace_id, encode(s.span_id, 'hex') AS span_id, encode(s.parent_span_id, 'hex') AS parent_span_id,
       ${ofScope('name')} AS scope_name, ${ofScope('version')} AS scope_version,
       to_char(s.received_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS received_at,
-      ${COUNTS} AS counts, ${NOTE} AS note, ${RESOURCE} AS resource, s.links${seesContent ? `, ${CONTENT}` : ''}
+      ${COUNTS} AS counts, ${NOTE} AS note, ${RESOURCE} AS resource, ${seesContent ? `s.links, ${CONTENT}` : `${BARE_LINKS} AS links`}
     FROM sluice.spans s WHERE ${IN_TRACE} AND s.span_id = $5::bytea AND s.start_time_unix_nano >= $6::int8
     ORDER BY s.start_time_unix_nano LIMIT 1) d`;
 
@@ -70,17 +71,20 @@ export const showSpan = readRoute(`${PROJECT}/traces/{trace}/spans/{span}`, ['st
   return jsonText(String(row['detail']));
 });
 
-/** The columns that can be read in pieces, as text. All need the right to content but the last two. */
-const TEXT_FIELDS: ReadonlyMap<string, { readonly sql: string; readonly isContent: boolean }> = new Map<
-  TextField,
-  { sql: string; isContent: boolean }
->([
-  ...CONTENT_COLUMNS.map((field) => [field, { sql: `s.${field}`, isContent: true }] as const),
-  ['status_message', { sql: 's.status_message', isContent: true }],
-  ['attributes', { sql: 's.attributes::text', isContent: true }],
-  ['events', { sql: 's.events::text', isContent: true }],
-  ['links', { sql: 's.links::text', isContent: false }],
-  ['resource', { sql: `${RESOURCE}::text`, isContent: false }],
+interface Field {
+  readonly sql: string;
+  /** What callers without the right to content read; null: nothing. */
+  readonly bare: string | null;
+}
+
+/** The columns that can be read in pieces, as text. */
+const TEXT_FIELDS: ReadonlyMap<string, Field> = new Map<TextField, Field>([
+  ...CONTENT_COLUMNS.map((field) => [field, { sql: `s.${field}`, bare: null }] as const),
+  ['status_message', { sql: 's.status_message', bare: null }],
+  ['attributes', { sql: 's.attributes::text', bare: null }],
+  ['events', { sql: 's.events::text', bare: null }],
+  ['links', { sql: 's.links::text', bare: `(${BARE_LINKS})::text` }],
+  ['resource', { sql: `${RESOURCE}::text`, bare: `${RESOURCE}::text` }],
 ]);
 
 export const showContent = readRoute(
@@ -91,13 +95,13 @@ export const showContent = readRoute(
     const name = context.parameter('field');
     const field = TEXT_FIELDS.get(name);
     if (field === undefined) throw new ConsoleError('not_found');
-    if (field.isContent && !caller.seesContent)
-      throw new ConsoleError('forbidden', { hint: 'Ask an admin for the right to content.' });
+    const column = caller.seesContent ? field.sql : field.bare;
+    if (column === null) throw new ConsoleError('forbidden', { hint: 'Ask an admin for the right to content.' });
     const offset = integerOf(query.get('offset'), { name: 'offset', byDefault: 0, lowest: 0, highest: LONGEST_TEXT });
     const trace = await findTrace(context);
     const [row] = await reader.query(
       `SELECT length(p.field) AS length, substr(p.field, $7::int4 + 1, ${PIECE_CHARACTERS}) AS text FROM (
-       SELECT ${field.sql} AS field FROM sluice.spans s
+       SELECT ${column} AS field FROM sluice.spans s
        WHERE ${IN_TRACE} AND s.span_id = $5::bytea AND s.start_time_unix_nano >= $6::int8
        ORDER BY s.start_time_unix_nano LIMIT 1) p`,
       [...placeOf(context, trace), offset],

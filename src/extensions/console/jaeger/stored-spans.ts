@@ -2,14 +2,14 @@
 import { CONTENT_COLUMNS } from '../../../pdata/content-columns.ts';
 import { lengthOf, type StoredText, storedTextQuery } from '../../../pdata/stored-text.ts';
 import { SPAN_COUNT } from '../api/spans.ts';
-import { HIDDEN, storedRows } from '../api/stored-rows.ts';
+import { HIDDEN, partlyHidden, storedRows } from '../api/stored-rows.ts';
 import { type StoredTrace, valuesOf } from '../api/stored-trace.ts';
 import { IN_TRACE } from '../filter/trace-spans.ts';
 import type { RequestContext } from '../server/route.ts';
 import { JAEGER_SPANS, JaegerTrace } from './span-json.ts';
 
 /** Columns besides the content columns that need the right to content. */
-const PRIVATE_COLUMNS = ['status_message', 'events', 'attributes'];
+const PRIVATE_COLUMNS = ['status_message', 'events', 'attributes', 'scope_attributes'];
 
 export interface SpanLimits {
   readonly spans: number;
@@ -30,7 +30,8 @@ export async function* spansWithin(
     ...(caller.seesContent && withContent ? [] : CONTENT_COLUMNS),
     ...(caller.seesContent ? [] : PRIVATE_COLUMNS),
   ];
-  const { list, from } = storedTextQuery('traces', new Set(hidden));
+  const unread = Object.fromEntries(hidden.map((name) => [name, 'NULL']));
+  const { list, from } = storedTextQuery('traces', { ...partlyHidden(context), ...unread });
   const text = `SELECT ${list} FROM ${from} WHERE ${IN_TRACE} ORDER BY s.start_time_unix_nano, s.span_id LIMIT ${spans}`;
   let left = characters;
   for await (const rows of storedRows(context, { text, values: valuesOf(trace) }, HIDDEN)) {
