@@ -8,11 +8,12 @@ type Body = Readonly<Record<string, unknown>>;
 const LONGEST_TEXT = 1000;
 const LONGEST_LIST = 1000;
 
-const EXPECTED_TEXT = `a text of at most ${LONGEST_TEXT} characters without U+0000`;
+/** PostgreSQL does not take U+0000, and no half of a surrogate pair. */
+const NOT_STORABLE = /[\0\p{Surrogate}]/u;
+const EXPECTED_TEXT = `a text of at most ${LONGEST_TEXT} characters without U+0000 or half of a surrogate pair`;
 
-/** PostgreSQL does not take U+0000. */
 const isText = (value: unknown): value is string =>
-  typeof value === 'string' && value.length <= LONGEST_TEXT && !value.includes('\0');
+  typeof value === 'string' && value.length <= LONGEST_TEXT && !NOT_STORABLE.test(value);
 
 const wrong = (field: string, expected: string): ConsoleError =>
   new ConsoleError('body_invalid', { message: `"${field}" must be ${expected}.` });

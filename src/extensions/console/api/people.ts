@@ -6,6 +6,7 @@ import { flagIn, requiredTextIn, roleIn, textsIn } from './body-fields.ts';
 import type { LinkShape, PersonShape } from './management-shapes.ts';
 
 const PEOPLE = `${API}/people`;
+const RIGHTS = ['role', 'projects', 'sees_content'];
 
 async function listPeople({ people }: RequestContext) {
   return json({ items: (await people.list()).map(rowShape) });
@@ -69,8 +70,8 @@ async function createLink({ login, parameter }: RequestContext) {
 
 export const PEOPLE_ROUTES: readonly Route[] = [
   personRoute(PEOPLE, 'admin', listPeople),
-  changeRoute('POST', PEOPLE, 'admin', createPerson),
-  changeRoute('PATCH', `${PEOPLE}/{person}`, 'admin', changePerson),
-  changeRoute('DELETE', `${PEOPLE}/{person}`, 'admin', removePerson),
-  changeRoute('POST', `${PEOPLE}/{person}/link`, 'admin', createLink),
+  changeRoute('POST', PEOPLE, { role: 'admin', body: ['name', ...RIGHTS] }, createPerson),
+  changeRoute('PATCH', `${PEOPLE}/{person}`, { role: 'admin', body: RIGHTS }, changePerson),
+  changeRoute('DELETE', `${PEOPLE}/{person}`, { role: 'admin' }, removePerson),
+  changeRoute('POST', `${PEOPLE}/{person}/link`, { role: 'admin' }, createLink),
 ];

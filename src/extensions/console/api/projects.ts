@@ -24,6 +24,7 @@ import type {
 import { listPrices } from './prices.ts';
 
 const PLANS = ['free', 'paid'] as const;
+const PLAN = ['plan', 'monthly_spans'];
 /** Environments of the newest traces are listed besides those with a setting. */
 const RECENT_TRACES = 2000;
 const NEWEST_TRACES = `
@@ -137,14 +138,19 @@ async function deleteTrace({ project, parameter, administration }: RequestContex
 
 export const PROJECT_ROUTES: readonly Route[] = [
   readRoute(`${API}/projects`, [], listProjects),
-  changeRoute('POST', `${API}/projects`, 'admin', createProject),
-  changeRoute('PATCH', PROJECT, 'admin', changeProject),
+  changeRoute('POST', `${API}/projects`, { role: 'admin', body: ['name', ...PLAN] }, createProject),
+  changeRoute('PATCH', PROJECT, { role: 'admin', body: PLAN }, changeProject),
   personRoute(`${PROJECT}/keys`, 'editor', listKeys),
-  changeRoute('POST', `${PROJECT}/keys`, 'editor', createKey),
-  changeRoute('DELETE', `${PROJECT}/keys/{key}`, 'editor', revokeKey),
+  changeRoute('POST', `${PROJECT}/keys`, { role: 'editor', body: ['environment', 'label'] }, createKey),
+  changeRoute('DELETE', `${PROJECT}/keys/{key}`, { role: 'editor' }, revokeKey),
   readRoute(`${PROJECT}/environments`, [], listEnvironments),
   readRoute(`${PROJECT}/retention`, [], showRetention),
   listPrices,
-  changeRoute('PUT', `${PROJECT}/environments/{environment}`, 'editor', setEnvironment),
-  changeRoute('DELETE', `${PROJECT}/traces/{trace}`, 'editor', deleteTrace),
+  changeRoute(
+    'PUT',
+    `${PROJECT}/environments/{environment}`,
+    { role: 'editor', body: ['capture_content'] },
+    setEnvironment,
+  ),
+  changeRoute('DELETE', `${PROJECT}/traces/{trace}`, { role: 'editor' }, deleteTrace),
 ];

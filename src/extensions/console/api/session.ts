@@ -38,7 +38,7 @@ async function me({ caller, administration, daemon }: RequestContext) {
 }
 
 export const SESSION_ROUTES: readonly Route[] = [
-  changeRoute('POST', `${API}/session`, 'anyone', logIn),
-  changeRoute('DELETE', `${API}/session`, 'viewer', logOut),
+  changeRoute('POST', `${API}/session`, { role: 'anyone', body: ['link'] }, logIn),
+  changeRoute('DELETE', `${API}/session`, { role: 'viewer' }, logOut),
   readRoute(`${API}/me`, [], me),
 ];

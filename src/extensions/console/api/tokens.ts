@@ -61,6 +61,11 @@ async function revokeToken({ project, caller, parameter, people, actor }: Reques
 
 export const TOKEN_ROUTES: readonly Route[] = [
   personRoute(`${PROJECT}/tokens`, 'editor', listTokens),
-  changeRoute('POST', `${PROJECT}/tokens`, 'editor', createToken),
-  changeRoute('DELETE', `${PROJECT}/tokens/{token}`, 'editor', revokeToken),
+  changeRoute(
+    'POST',
+    `${PROJECT}/tokens`,
+    { role: 'editor', body: ['label', 'sees_content', 'expires_at'] },
+    createToken,
+  ),
+  changeRoute('DELETE', `${PROJECT}/tokens/{token}`, { role: 'editor' }, revokeToken),
 ];

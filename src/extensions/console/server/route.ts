@@ -277,11 +277,14 @@ export const questionRoute = (path: string, handle: Handle): Route => ({
   handle,
 });
 
-/** A route that changes something, from a role upwards. */
+/**
+ * A route that changes something, from a role upwards. `body`: the members that its body may have. Another one refuses
+ * the request: with a misspelt one ignored, a key would be for all environments, or a person see all projects.
+ */
 export const changeRoute = (
   method: Exclude<Method, 'GET'>,
   path: string,
-  role: Route['role'],
+  { role, body = [] }: { readonly role: Route['role']; readonly body?: readonly string[] },
   handle: Handle,
 ): Route => ({
   method,
@@ -289,5 +292,15 @@ export const changeRoute = (
   role,
   readToken: false,
   changes: true,
-  handle,
+  handle: (context) => {
+    checkMembers(context.body, body);
+    return handle(context);
+  },
 });
+
+function checkMembers(body: RequestContext['body'], known: readonly string[]): void {
+  const unknown = Object.keys(body).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const message = `The body cannot have ${JSON.stringify(unknown.slice(0, SHOWN_NAME))}.`;
+  throw new ConsoleError('body_invalid', { message, hint: suggest(unknown, known, 'members') ?? 'It has no members.' });
+}
