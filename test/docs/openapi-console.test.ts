@@ -14,6 +14,11 @@ interface Parameter {
   readonly in: string;
 }
 interface Operation {
+  readonly requestBody?: {
+    readonly content: {
+      readonly 'application/json': { readonly schema: { readonly properties?: Readonly<Record<string, object>> } };
+    };
+  };
   readonly parameters?: readonly (Parameter | { readonly $ref: string })[];
   readonly responses: Readonly<
     Record<string, { readonly content?: Readonly<Record<string, { readonly schema: object }>> }>
@@ -48,6 +53,14 @@ t.test('the routes of readers know the parameters that it describes', async (t) 
     ({ path, readToken, query }) => path.startsWith('/api/v1/') && readToken && query === undefined,
   );
   t.same(unchecked, []);
+});
+
+t.test('the routes that change something know the members of bodies that it describes', async (t) => {
+  for (const { method, path, body, changes } of ROUTES) {
+    if (!changes) continue;
+    const described = api.paths[path]?.[method.toLowerCase()]?.requestBody?.content['application/json'].schema;
+    t.same([...(body ?? [])].sort(), Object.keys(described?.properties ?? {}).sort(), `${method} ${path}`);
+  }
 });
 
 const scene = await startConsole(t);
@@ -200,4 +213,35 @@ t.test('the header of a trace of log records alone, the end of spans, and refusa
     check(t, path, '#/components/schemas/ErrorAnswer', answer.json);
   }
   t.equal((await scene.ask('/api/v1/projects/blog/traces', { headers })).status, 404, 'the token is for one project');
+});
+
+t.test('changes are answered with the described status', async (t) => {
+  const { headers } = await scene.logIn({ name: 'admin', role: 'admin' });
+  const done = new Set<string>();
+  const change = async (name: string, values: Readonly<Record<string, string>> = {}, body?: object) => {
+    const [method = '', path = ''] = name.split(' ');
+    const url = path.replaceAll(/\{([a-z]+)\}/gu, (_, key: string) => values[key] ?? 'made');
+    const answer = await scene.ask(url, { method, headers, ...(body === undefined ? {} : { body }) });
+    const { responses = {} } = api.paths[path]?.[method.toLowerCase()] ?? {};
+    t.ok(answer.status < 300 && Object.hasOwn(responses, String(answer.status)), `${name}: ${answer.status}`);
+    done.add(name);
+    return answer.json;
+  };
+  const made = '/api/v1/projects/{project}';
+  await change('POST /api/v1/projects', {}, { name: 'made' });
+  await change(`PATCH ${made}`, {}, { plan: 'free', monthly_spans: 5 });
+  const key = await change(`POST ${made}/keys`, {}, { environment: 'production', label: null });
+  await change(`DELETE ${made}/keys/{key}`, { key: key.public_id });
+  const token = await change(`POST ${made}/tokens`, {}, { label: 'x', expires_at: '2999-01-01T00:00:00Z' });
+  await change(`DELETE ${made}/tokens/{token}`, { token: token.public_id });
+  await change(`PUT ${made}/environments/{environment}`, {}, { capture_content: false });
+  await change(`DELETE ${made}/traces/{trace}`, { project, trace });
+  const person = await change('POST /api/v1/people', {}, { name: 'made', projects: ['made'] });
+  await change('PATCH /api/v1/people/{person}', { person: person.id }, { role: 'editor', projects: null });
+  const { link } = await change('POST /api/v1/people/{person}/link', { person: person.id }, {});
+  await change('POST /api/v1/session', {}, { link: new URL(link).hash.slice(1) });
+  await change('DELETE /api/v1/people/{person}', { person: person.id });
+  await change('DELETE /api/v1/session');
+  const all = ROUTES.filter(({ changes }) => changes).map(({ method, path }) => `${method} ${path}`);
+  t.same([...done].sort(), all.sort());
 });

@@ -32,6 +32,8 @@ export interface Route {
   readonly changes: boolean;
   /** The parameters of the URL's query that it knows. Left out: others are ignored. */
   readonly query?: readonly string[];
+  /** The members that the body of a change may have. */
+  readonly body?: readonly string[];
   readonly handle: (context: RequestContext) => Promise<Reply> | Reply;
 }
 
@@ -292,6 +294,7 @@ export const changeRoute = (
   role,
   readToken: false,
   changes: true,
+  body,
   handle: (context) => {
     checkMembers(context.body, body);
     return handle(context);
