@@ -72,6 +72,26 @@ t.test('no reader searches the files of objects for a day that the tables have',
   await query("UPDATE sluice.lake_jobs SET day = '1999-12-31' WHERE id = (SELECT max(id) FROM sluice.lake_jobs)");
 });
 
+t.test('archived days are read for a trace only if a project of the caller may have it there', async (t) => {
+  const reader = { prepared: async (text: string, values: readonly unknown[]) => query(text, values) };
+  const readers = new ArchiveReaders({} as never, QUIET);
+  const mayHave = (trace: string, projects: readonly string[] | null): Promise<boolean> =>
+    readers.mayHave(reader as never, trace, projects);
+  const [unknown, recent] = ['ab'.repeat(16), 'cd'.repeat(16)];
+  await query(
+    "INSERT INTO sluice.traces (trace_id, project, environment, first_ns, last_ns) VALUES (decode($1, 'hex'), 'project-0', 'default', $2, $2)",
+    [recent, String(BigInt(CLOSED_MS) * 1_000_000n)],
+  );
+  await query('UPDATE sluice.lake_jobs SET min_ns = 0, max_ns = 1');
+  t.equal(await mayHave(unknown, null), true, 'any of 1999');
+  t.equal(await mayHave(unknown, ['project-1', 'other']), true);
+  t.equal(await mayHave(unknown, ['other']), false, 'no file has records of the project');
+  t.equal(await mayHave(unknown, []), false);
+  t.equal(await mayHave(recent, null), false, 'it is of another day');
+  t.equal(await mayHave(recent, ['project-0', 'other']), false);
+  t.equal(await mayHave(recent, ['project-1']), true, 'for others like a trace that no one has');
+});
+
 t.test(
   'jobs of both origins are planned beside each other, and a replacement keeps what the tables have',
   async (t) => {

@@ -85,14 +85,14 @@ const LAST = `(least(coalesce(t.last_ns, ${ARRIVED}), ${LATEST_NS - NEAR_NS}) + 
 const IS_ARCHIVED = `
   SELECT EXISTS (
     SELECT FROM sluice.lake_jobs j
-    LEFT JOIN sluice.traces t ON t.trace_id = $1::bytea AND ($2::text IS NULL OR t.project = $2::text)
-    WHERE j.state = 'published' AND j.signal <> 'metric_points' AND ($2::text IS NULL OR $2::text = ANY (j.projects))
+    LEFT JOIN sluice.traces t ON t.trace_id = $1::bytea AND ($2::text[] IS NULL OR t.project = ANY ($2::text[]))
+    WHERE j.state = 'published' AND j.signal <> 'metric_points' AND ($2::text[] IS NULL OR j.projects && $2::text[])
       AND (t.trace_id IS NULL OR j.day BETWEEN ${dayOfNs(FIRST)} AND ${dayOfNs(LAST)}
         OR (j.min_ns <= ${LAST} AND j.max_ns >= ${FIRST}))
       AND ${MAY_MISS}
   ) OR EXISTS (
     SELECT FROM sluice.traces t JOIN ${WAITING_PARTS} p ON p.project = t.project AND p.signal IN ('spans', 'logs')
-    WHERE t.trace_id = $1::bytea AND ($2::text IS NULL OR t.project = $2::text)
+    WHERE t.trace_id = $1::bytea AND ($2::text[] IS NULL OR t.project = ANY ($2::text[]))
       AND p.received_at >= t.created_at - interval '1 hour'
       AND (p.last_ns IS NULL OR p.last_ns >= ${FIRST}) AND (p.first_ns IS NULL OR p.first_ns <= ${LAST})) AS archived`;
 
@@ -131,20 +131,24 @@ export class ArchiveReaders {
     this.#limits = limits;
   }
 
-  /** Whether PostgreSQL may not have all records of the trace. */
-  async mayHave(reader: Asker['reader'], trace: string, project: string | null): Promise<boolean> {
-    const [row] = await reader.prepared(IS_ARCHIVED, [Buffer.from(trace, 'hex'), project]);
+  /** Whether PostgreSQL may not have all records that these projects have of the trace. Null: all projects. */
+  async mayHave(reader: Asker['reader'], trace: string, projects: readonly string[] | null): Promise<boolean> {
+    const [row] = await reader.prepared(IS_ARCHIVED, [Buffer.from(trace, 'hex'), projects]);
     return row?.['archived'] === true;
   }
 
-  /** The answer to a request for a trace. Null: it is for no trace, or PostgreSQL has all of it. */
+  /**
+   * The answer to a request for a trace. Null: it is for no trace, or PostgreSQL has all of it. Only projects that the
+   * caller may see decide: the time or the failure of reading would tell whether another one has the trace.
+   */
   async answerForTrace(
     match: Match,
     project: string | null,
     { question, asker }: { readonly question: ArchivedQuestion; readonly asker: Asker },
   ): Promise<Reply | null> {
     const trace = archivedTraceOf(match);
-    if (trace === null || !(await this.mayHave(asker.reader, trace, project))) return null;
+    const projects = project === null ? question.projects : [project];
+    if (trace === null || !(await this.mayHave(asker.reader, trace, projects))) return null;
     return this.answer(loadingOfTrace(trace), question, asker);
   }
 

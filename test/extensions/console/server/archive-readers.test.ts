@@ -74,6 +74,26 @@ function start(t: Teardown, limits: Partial<Limits> = {}, logger: Logger = LOGGE
   return { processes, traces };
 }
 
+t.test('for a path without a project, the projects of the caller are asked about', async (t) => {
+  const { traces } = start(t);
+  const asked: unknown[] = [];
+  const reader = {
+    prepared: async (_: string, values: readonly unknown[] = []) => {
+      asked.push(values[1]);
+      return [];
+    },
+  };
+  const match = { route: { path: '/api/v1/traces/{trace}' }, parameters: new Map([['trace', A]]) } as never;
+  const sender = { signal: new AbortController().signal, reader };
+  for (const [project, projects] of [
+    [null, ['shop', 'blog']],
+    [null, null],
+    ['shop', ['shop', 'blog']],
+  ] as const)
+    t.equal(await traces.answerForTrace(match, project, { question: { ...QUESTION, projects }, asker: sender }), null);
+  t.same(asked, [['shop', 'blog'], null, ['shop']]);
+});
+
 /** After promises that are settled have run on. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const textOf = (reply: Reply): string => (reply as { readonly text: string }).text;
