@@ -69,6 +69,18 @@ export class DirectWrites {
     return rest;
   }
 
+  /**
+   * Where the zeros end that are before the bytes of an append to a file of `length` bytes: another program has shortened
+   * the file meanwhile, and these writes are not at its end. Null: there are none. No line contains a zero.
+   */
+  async holeEnd(bytes: number, length: number): Promise<number | null> {
+    if (this.#opened === null || !this.isFor(bytes, length)) return null;
+    const at = wholeBlocks(length);
+    const before = Buffer.alloc(1, 1);
+    await this.#file.read(before, 0, 1, Math.max(0, at - 1));
+    return before[0] === 0 ? at : null;
+  }
+
   /** Must be called after the end of all appends. */
   async close(): Promise<void> {
     const opened = this.#opened;

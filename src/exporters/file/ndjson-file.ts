@@ -9,7 +9,8 @@
  * because the daemon is not ready meanwhile and may receive no traffic.
  *
  * Another program can remove, rename or replace the file at any time. Each append compares the path with the open file
- * after the sync and before it resolves. Lines in a removed file are written again to a new file.
+ * before it writes, and again after the sync and before it resolves. Lines in a removed file are written again to a new
+ * file.
  *
  * While a disk does not answer, the file is stalled: nothing can end the append. It is not given up, so what it has
  * written is known when it ends.
@@ -21,7 +22,7 @@ import type { FileHandle } from 'node:fs/promises';
 import type { Logger } from '../../component/logger.ts';
 import { Stall } from '../../component/stall.ts';
 import { DirectWrites } from './direct-writes.ts';
-import { endsWithLines } from './file-end.ts';
+import { endsWithLines, lastLineEnd } from './file-end.ts';
 import { type FileIdentity, FileOpening } from './file-opening.ts';
 import { bytesOf, LargeAppend, partsOf, type Range } from './large-append.ts';
 import { remedyFor } from './remedy.ts';
@@ -186,12 +187,16 @@ export class NdjsonFile {
     const bytes = bytesOf(chunks);
     try {
       if (this.#state === 'broken' || this.#state === 'distrusted') await this.#recover();
+      // Another program that renamed the file may compress it already, and would not read these lines.
+      if (this.#lengthAtPath() === null) await this.#leave();
       if (large !== null && large.failure !== null) throw large.failure;
       if (this.#isDue(large?.bytes ?? bytes)) await this.#rotate();
       this.#large ??= large;
+      const before = this.#length;
       await this.#write(chunks);
       this.#length += bytes;
-      if (!this.#isUnchanged) await this.#moveOn(chunks, bytes, large);
+      const holeEnd = (await this.#directWrites?.holeEnd(bytes, before)) ?? null;
+      if (!this.#isUnchanged || holeEnd !== null) await this.#moveOn(chunks, large, holeEnd);
       else if (large !== null) large.ranges = [...large.ranges, { from: this.#length - bytes, to: this.#length }];
       // On a disk that is almost full, small appends succeed between larger ones that fail.
       if (this.#failingSinceMs !== null && this.#unreadyTimer === null) this.#endOutage(this.#failingSinceMs);
@@ -212,8 +217,7 @@ export class NdjsonFile {
   }
 
   async #write(chunks: readonly Buffer[]): Promise<void> {
-    const handle = this.#handle;
-    if (handle === null) throw new Error('the file is closed');
+    const handle = this.#opened();
     let atWorst: 'broken' | 'distrusted' = 'broken';
     try {
       await writeAll(handle, await this.#writeDirectly(chunks));
@@ -223,6 +227,11 @@ export class NdjsonFile {
       this.#state = atWorst;
       throw error;
     }
+  }
+
+  #opened(): FileHandle {
+    if (this.#handle === null) throw new Error('the file is closed');
+    return this.#handle;
   }
 
   /** Returns the chunks that are left to a normal append. */
@@ -250,44 +259,63 @@ export class NdjsonFile {
     return this.#lengthAtPath() === this.#length;
   }
 
-  /**
-   * Runs after another program has removed, renamed or shortened the file. If the lines of the append are still in a
-   * file that has a name, the exporter begins a new file or continues the same one. Otherwise it writes the lines
-   * again. Rejects when that fails. If the lines are kept and only the new file cannot be opened, the next append
-   * rejects. Earlier parts of a large append stay in a renamed file; when they are lost, the append fails.
-   */
-  async #moveOn(chunks: readonly Buffer[], bytes: number, large: LargeAppend | null): Promise<void> {
-    const handle = this.#handle;
-    if (handle === null) throw new Error('the file is closed');
-    const { nlink, size } = await handle.stat();
-    const hasEarlierParts = (this.#large?.ranges.length ?? 0) > 0;
-    if (this.#large !== null) this.#large.ranges = [];
-    const isKept = nlink > 0 && (size > this.#length || (await endsWithLines(handle, size, bytes)));
+  /** Another program has removed, renamed or replaced the file since the last append. */
+  async #leave(): Promise<void> {
+    await this.#leaveParts(false);
     this.#state = 'broken';
-    const lost = hasEarlierParts && (nlink === 0 || size < this.#length);
-    if (lost) this.#failLarge(new Error('another program removed a part of the lines'));
+    await this.#reopen();
+  }
+
+  /** Earlier parts of a large append stay in a renamed file; when they are lost, the append fails. */
+  async #leaveParts(isShortened: boolean): Promise<void> {
+    const large = this.#large;
+    if (large === null || large.ranges.length === 0) return;
+    large.ranges = [];
+    const { nlink, size } = await this.#opened().stat();
+    if (isShortened || nlink === 0 || size < this.#length)
+      this.#failLarge(new Error('another program removed a part of the lines'));
+  }
+
+  /**
+   * Runs after an append, when another program has removed, renamed or shortened the file meanwhile. If the lines of
+   * the append are still in a file that has a name, the exporter begins a new file or continues the same one. Otherwise
+   * it writes the lines again. Rejects when that fails. If the lines are kept and only the new file cannot be opened,
+   * the next append rejects. `holeEnd`: the file has zeros up to this offset, where it was shortened; null without.
+   */
+  async #moveOn(chunks: readonly Buffer[], large: LargeAppend | null, holeEnd: number | null): Promise<void> {
+    const handle = this.#opened();
+    const bytes = bytesOf(chunks);
+    const { nlink, size } = await handle.stat();
+    const isKept = nlink > 0 && holeEnd === null && (size > this.#length || (await endsWithLines(handle, size, bytes)));
+    await this.#leaveParts(holeEnd !== null);
+    this.#state = 'broken';
     const failure = large?.failure ?? null;
+    if (holeEnd !== null) await handle.truncate(await lastLineEnd(handle, holeEnd));
     // Lines behind the torn end of a shortened file are cut off before they are written again.
-    if (!isKept || failure !== null) await handle.truncate(Math.max(0, size - bytes));
-    await this.#closeHandle();
+    else if (!isKept || failure !== null) await handle.truncate(Math.max(0, size - bytes));
     try {
-      await this.#openUpTo(null);
+      await this.#reopen();
     } catch (error) {
       if (!isKept || failure !== null) throw error;
       // These lines are on disk under a name: sent again, they would be there twice.
       return this.#afterFailure(error);
     }
-    this.#state = 'ready';
-    this.#logger.warn(
-      { path: this.#path },
-      'another program removed, renamed or shortened the file: continuing with a new file',
-    );
     if (failure !== null) throw failure;
     if (isKept) return;
     await this.#write(chunks);
     this.#length += bytes;
     if (large !== null) large.ranges = [{ from: this.#length - bytes, to: this.#length }];
     if (!this.#isUnchanged) throw new Error('another program changes the file again and again');
+  }
+
+  async #reopen(): Promise<void> {
+    await this.#closeHandle();
+    await this.#openUpTo(null);
+    this.#state = 'ready';
+    this.#logger.warn(
+      { path: this.#path },
+      'another program removed, renamed or shortened the file: continuing with a new file',
+    );
   }
 
   #endOutage(sinceMs: number): void {

@@ -1,5 +1,6 @@
 // A full, broken or slow disk: no acknowledged record is lost, and no file keeps a torn line.
-import { readdir, readFile, rename } from 'node:fs/promises';
+import { existsSync, renameSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
@@ -45,8 +46,10 @@ for (const code of ['EMFILE', 'ENOSPC'])
     t.teardown(here.close);
     const file = await here.open();
     await file.append(linesOf('1'));
-    await rename(here.path, `${here.path}.moved`);
-    here.files.fault = (operation) => (operation === 'open' ? code : null);
+    here.files.fault = (operation) => {
+      if (operation === 'sync' && existsSync(here.path)) renameSync(here.path, `${here.path}.moved`);
+      return operation === 'open' ? code : null;
+    };
     await file.append(linesOf('2'));
     t.notOk(file.healthy, 'the exporter is not ready');
     await t.rejects(file.append(linesOf('3')), { code });
