@@ -34,6 +34,11 @@ interface Expectation {
   ended(error: Error): void;
 }
 
+/** An open socket of the system. Closing it again does nothing. */
+interface Handle {
+  close(): void;
+}
+
 interface HandOff {
   readonly key: string;
   readonly connection: Socket;
@@ -73,6 +78,8 @@ export class WorkerProcess {
   readonly #expectations = new Set<Expectation>();
   /** Connections that are being sent, with the callback for a failure. */
   readonly #handOffs = new Map<Socket, () => void>();
+  /** The last connection that was sent. Node sends the next one when the process has confirmed this one. */
+  #lastSent: Handle | null = null;
   #stopReport: StopReport = { answered: 0, refused: 0, left: 0 };
 
   constructor(number: number, primary: Primary) {
@@ -151,6 +158,17 @@ export class WorkerProcess {
     this.#child?.kill('SIGKILL');
   }
 
+  /** After a reload: starts it with the new configuration. Its exits with the old one do not delay that. */
+  renew(): void {
+    this.#waitMs = FIRST_RESTART_MS;
+    if (this.#state !== 'gone') {
+      this.kill();
+      return;
+    }
+    if (this.#restart !== null) clearTimeout(this.#restart);
+    void this.#startAgain();
+  }
+
   /** Resolves when the process has exited. */
   async stop(timeoutMs: number): Promise<void> {
     this.#state = 'stopping';
@@ -169,10 +187,10 @@ export class WorkerProcess {
     this.#child = child;
     this.#holder = { handOff: (key, connection, returned) => this.#handOff(child, { key, connection, returned }) };
     child.on('message', (message) => this.#receive(message as WorkerMessage));
-    child.once('exit', (code, signal) => {
-      // Its last messages may still be in the channel.
-      if (child.connected) child.once('disconnect', () => this.#ended(code, signal));
-      else this.#ended(code, signal);
+    // Its last messages may still be in the channel at its exit. While it has not confirmed a connection, there is no
+    // event `disconnect`.
+    child.once('close', (code, signal) => {
+      if (this.#child === child) this.#ended(code, signal);
     });
     // A process that cannot be spawned has no exit event; a process that has exited has no channel.
     child.on('error', (error) => {
@@ -223,10 +241,13 @@ export class WorkerProcess {
   }
 
   #handOff(child: ChildProcess, { key, connection, returned }: HandOff): void {
+    const handle = handleOf(connection);
     this.#handOffs.set(connection, returned);
     const sent = (error: Error | null): void => {
       const isOurs = this.#handOffs.delete(connection);
       if (error !== null && isOurs) returned();
+      else if (this.#child === child) this.#lastSent = handle;
+      else handle?.close();
     };
     if (child.connected) child.send({ kind: 'connection', key } satisfies PrimaryMessage, connection, {}, sent);
     else sent(new Error('the worker is gone'));
@@ -243,9 +264,15 @@ export class WorkerProcess {
     this.#child = null;
     this.#holder = null;
     this.#inFlight = 0;
-    const returning = [...this.#handOffs.values()];
-    this.#handOffs.clear();
-    for (const returned of returning) returned();
+    // Node keeps a connection open that the process has not confirmed: its client would wait for an answer.
+    this.#lastSent?.close();
+    this.#lastSent = null;
+    // A connection without a handle was sent; its callback follows.
+    const returning = [...this.#handOffs].filter(([connection]) => handleOf(connection) !== null);
+    for (const [connection, returned] of returning) {
+      this.#handOffs.delete(connection);
+      returned();
+    }
     const expectations = [...this.#expectations];
     this.#expectations.clear();
     for (const { ended } of expectations) ended(this.#endedError());
@@ -284,3 +311,7 @@ export class WorkerProcess {
     }
   }
 }
+
+/** Null when the connection is closed or was sent. Node has no documented way to close a connection that was sent. */
+const handleOf = (connection: Socket): Handle | null =>
+  (connection as unknown as { readonly _handle: Handle | null })._handle;

@@ -126,8 +126,8 @@ export class Workers implements Component {
     const prepared = this.#prepared;
     this.#switching = Promise.all(prepared.map((worker) => worker.expect('switched').catch(() => undefined)));
     for (const worker of prepared) worker.send({ kind: 'commit' });
-    // A worker that was starting with the old configuration is restarted.
-    for (const worker of this.#workers) if (!prepared.includes(worker)) worker.kill();
+    // A worker that was starting with the old configuration, or waiting to, starts with this one.
+    for (const worker of this.#workers) if (!prepared.includes(worker)) worker.renew();
     this.#prepared = [];
     this.#next = null;
   }

@@ -1,0 +1,152 @@
+// A worker that ends again and again starts with growing delays, until a reload gives it another configuration.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
+import { connect, Socket } from 'node:net';
+import t from 'tap';
+import { SharedPorts } from '../../../src/daemon/workers/shared-ports.ts';
+import { WorkerProcess } from '../../../src/daemon/workers/worker-process.ts';
+import { openPausedPort } from '../../../src/net/port.ts';
+import { QUIET } from '../../support/quiet-logger.ts';
+
+/** A process that says hello and is ready at once, or does not answer. */
+class Child extends EventEmitter {
+  readonly pid = 1;
+  connected = true;
+
+  constructor(answers: boolean) {
+    super();
+    if (answers) process.nextTick(() => this.emit('message', { kind: 'hello' }));
+  }
+
+  send({ kind }: { readonly kind: string }): void {
+    if (kind === 'start') process.nextTick(() => this.emit('message', { kind: 'ready' }));
+  }
+
+  kill(): void {
+    this.connected = false;
+    this.emit('close', null, 'SIGKILL');
+  }
+}
+
+interface Scene {
+  readonly worker: WorkerProcess;
+  readonly children: readonly Child[];
+  readonly waits: readonly number[];
+  /** Emits `spawned` for each start. */
+  readonly events: EventEmitter;
+  answers: boolean;
+}
+
+function makeScene(): Scene {
+  const children: Child[] = [];
+  const waits: number[] = [];
+  const events = new EventEmitter();
+  const error = (fields: { readonly restart_in_ms?: number }): void => {
+    if (fields.restart_in_ms !== undefined) waits.push(fields.restart_in_ms);
+  };
+  const worker = new WorkerProcess(1, {
+    workers: 1,
+    logger: { ...QUIET, error, info: () => undefined, debug: () => undefined } as typeof QUIET,
+    ports: new SharedPorts(openPausedPort),
+    spawn: () => {
+      const child = new Child(scene.answers);
+      children.push(child);
+      events.emit('spawned');
+      return child as unknown as ChildProcess;
+    },
+    assignment: () => ({}) as never,
+    restarting: () => undefined,
+    taps: () => [],
+    tapped: () => undefined,
+  });
+  const scene: Scene = { worker, children, waits, events, answers: true };
+  return scene;
+}
+
+t.test('a worker that waits after several exits starts at once after a reload', async (t) => {
+  const { worker, children, waits, events } = makeScene();
+  await worker.start();
+  children.at(-1)?.kill();
+  await once(events, 'spawned');
+  children.at(-1)?.kill();
+  t.equal(worker.state, 'waiting to start again');
+  t.same(waits, [200, 400], 'growing delays');
+  worker.renew();
+  t.equal(children.length, 3, 'without its delay');
+  children.at(-1)?.kill();
+  t.same(waits, [200, 400, 200], 'and the delays begin again');
+  worker.renew();
+  children.at(-1)?.kill();
+  await once(events, 'spawned');
+  t.equal(children.length, 5, 'one start for each exit');
+});
+
+t.test('a worker that is starting during a reload is started again, with the first delay', async (t) => {
+  const scene = makeScene();
+  const { worker, children, waits, events } = scene;
+  await worker.start();
+  scene.answers = false;
+  for (let exit = 0; exit < 2; exit++) {
+    children.at(-1)?.kill();
+    await once(events, 'spawned');
+  }
+  t.equal(worker.state, 'starting');
+  worker.renew();
+  t.same(waits, [200, 400, 200]);
+  await once(events, 'spawned');
+  t.equal(children.length, 4);
+});
+
+/** A worker that listens, is ready, and then reads no message any more. */
+const BUSY = `
+  const LISTEN = { kind: 'listen', key: 'port', endpoint: { host: '127.0.0.1', port: 0 }, request: { endpoint: '' } };
+  process.on('message', ({ kind }) => {
+    if (kind === 'start') process.send(LISTEN);
+    if (kind !== 'opened') return;
+    process.send({ kind: 'ready' });
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  });
+  process.send({ kind: 'hello' });
+`;
+
+t.test('a connection that a killed worker has not accepted is closed, and the worker starts again', async (t) => {
+  const ports = new SharedPorts(openPausedPort);
+  const events = new EventEmitter();
+  const worker = new WorkerProcess(1, {
+    workers: 1,
+    logger: { ...QUIET, error: () => undefined, info: () => undefined, debug: () => undefined } as typeof QUIET,
+    ports,
+    spawn: () => {
+      const child = spawn(process.execPath, ['-e', BUSY], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+      const send = child.send.bind(child) as (...parameters: unknown[]) => boolean;
+      child.send = (...parameters: unknown[]) => {
+        if (parameters[1] instanceof Socket) events.emit('handed off');
+        return send(...parameters);
+      };
+      return child;
+    },
+    assignment: () => ({}) as never,
+    restarting: () => events.emit('restarting'),
+    taps: () => [],
+    tapped: () => undefined,
+  });
+  await worker.start();
+  const handedOff = once(events, 'handed off');
+  const client = connect(Number(ports.boundAddress('port')?.split(':')[1]), '127.0.0.1');
+  client.on('error', () => undefined);
+  const closed = new Promise<void>((resolve) => client.once('close', () => resolve()));
+  t.teardown(async () => {
+    client.destroy();
+    const stopped = worker.stop(0);
+    worker.kill();
+    await stopped;
+    ports.closeUnused();
+  });
+  client.write('a request');
+  await handedOff;
+  const restarting = once(events, 'restarting');
+  worker.kill();
+  await restarting;
+  await closed;
+  t.pass('both happened');
+});
