@@ -5,6 +5,7 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import type { Logger } from '../../component/logger.ts';
+import { UserError } from '../../errors.ts';
 import {
   type Assignment,
   type Collected,
@@ -254,7 +255,7 @@ export class WorkerProcess {
   }
 
   #endedError(): Error {
-    return new Error(`worker ${this.number} has ended`);
+    return new UserError(`worker ${this.number} has ended`, 'Read what it logged last, and try again.');
   }
 
   #ended(code: number | null, signal: NodeJS.Signals | null): void {

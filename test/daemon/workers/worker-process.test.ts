@@ -5,6 +5,7 @@ import { connect, Socket } from 'node:net';
 import t from 'tap';
 import { SharedPorts } from '../../../src/daemon/workers/shared-ports.ts';
 import { WorkerProcess } from '../../../src/daemon/workers/worker-process.ts';
+import { UserError } from '../../../src/errors.ts';
 import { openPausedPort } from '../../../src/net/port.ts';
 import { QUIET } from '../../support/quiet-logger.ts';
 
@@ -79,6 +80,15 @@ t.test('a worker that waits after several exits starts at once after a reload', 
   children.at(-1)?.kill();
   await once(events, 'spawned');
   t.equal(children.length, 5, 'one start for each exit');
+});
+
+t.test('a worker that ends while it prepares a reload fails it without a stack trace', async (t) => {
+  const { worker, children } = makeScene();
+  await worker.start();
+  const failure = worker.expect('prepared', 'refused').catch((error: unknown) => error);
+  children.at(-1)?.kill();
+  t.ok((await failure) instanceof UserError);
+  await worker.stop(0);
 });
 
 t.test('a worker that is starting during a reload is started again, with the first delay', async (t) => {
