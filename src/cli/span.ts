@@ -83,14 +83,18 @@ async function loadSpan(
 }
 
 /** The row and its log records as the `file` exporter writes them, each with its content as messages. */
-function spanJson({ span, logs }: SpanRecord): string {
+function spanJson({ span, logs, logCount }: SpanRecord): string {
   const withContent = (signal: 'traces' | 'logs', row: StoredText): string =>
     `${jsonLine(signal, row).slice(0, -1)},"content":${asJson(contentData(readRecord(row as ContentRow)))}}`;
   const logLines = logs.map((log) => withContent('logs', log)).join(',\n');
-  return escapeJson(`${withContent('traces', span).slice(0, -1)},"logs":[${logLines}]}`);
+  return escapeJson(`${withContent('traces', span).slice(0, -1)},"log_count":${logCount},"logs":[${logLines}]}`);
 }
 
-async function describe(reader: Reader, { key, span, logs }: SpanRecord, terminal: Terminal): Promise<string> {
+async function describe(
+  reader: Reader,
+  { key, span, logs, logCount }: SpanRecord,
+  terminal: Terminal,
+): Promise<string> {
   const { style, width } = terminal;
   const content = describeContent(span, terminal);
   const missing = [style.dim(`(${await explainMissing(reader, key.project, key.environment)})`)];
@@ -106,6 +110,7 @@ async function describe(reader: Reader, { key, span, logs }: SpanRecord, termina
     ...section('Resource', valueLines(span['resource'], terminal), style.bold),
     ...section('Scope attributes', valueLines(span['scope_attributes'], terminal), style.bold),
     ...logs.flatMap((log) => section('Log record', logLines(log, terminal), style.bold)),
+    ...(logs.length === logCount ? [] : ['', style.dim(`… the first ${logs.length} of ${logCount} log records`)]),
   ]
     .join('\n')
     .trimEnd();

@@ -149,6 +149,25 @@ t.test('a span as JSON is its line of the file exporter, with messages and log r
   });
 });
 
+t.test('a span with very many log records says how many are shown', async (t) => {
+  const logs = Array.from({ length: 1_001 }, (_, at) => ({
+    timeUnixNano: String(START + BigInt(at)),
+    body: { stringValue: `record ${at}` },
+    traceId: first,
+    spanId: 'a100000000000003',
+    attributes: [],
+  }));
+  t.equal((await send(daemon.url, { path: '/v1/logs', body: JSON.stringify(aLogRequest(logs)) })).status, 200);
+  const { out } = await sluice('span', 'a100000000000003');
+  t.match(out, /\n\n… the first 1000 of 1001 log records\n?$/u);
+  const span = JSON.parse((await sluice('span', 'a100000000000003', '--json')).out);
+  t.equal(span.log_count, 1_001);
+  t.equal(span.logs.length, 1_000);
+  const other = await sluice('span', 'b200000000000004');
+  t.notMatch(other.out, 'the first');
+  t.match(JSON.parse((await sluice('span', 'b200000000000004', '--json')).out), { log_count: 1, logs: { length: 1 } });
+});
+
 t.test('ids of spans by prefix', async (t) => {
   t.match(await sluice('span', 'a1000'), {
     code: 1,

@@ -15,7 +15,7 @@ export interface SpanKey {
   readonly startNs: string;
 }
 
-/** Log records of a span that are read. */
+/** Log records of a span that are read: the first. */
 const MOST_LOGS = 1_000;
 
 export interface SpanPlace {
@@ -72,6 +72,8 @@ export interface SpanRecord {
   readonly span: StoredText;
   /** The log records that name the span, in order of time. */
   readonly logs: readonly StoredText[];
+  /** How many name the span. Of many, `logs` has the first. */
+  readonly logCount: number;
 }
 
 export async function readSpan(reader: Reader, key: SpanKey): Promise<SpanRecord> {
@@ -84,13 +86,18 @@ export async function readSpan(reader: Reader, key: SpanKey): Promise<SpanRecord
   if (span === undefined) throw new UserError(`the span ${key.spanId} was removed`);
   const logs = storedTextQuery('logs');
   const times = await timesOf(reader, key);
-  const found = await reader.query(
-    `SELECT ${logs.list} FROM ${logs.from}
-     WHERE s.project = $1 AND s.trace_id = decode($2, 'hex') AND s.received_at >= $3::timestamptz AND s.span_id = decode($4, 'hex')
-     ORDER BY ${logOrder('s')} LIMIT ${MOST_LOGS}`,
+  const [values, ofSpan] = [
     [...times.logs, key.spanId],
+    `${logs.from} WHERE s.project = $1 AND s.trace_id = decode($2, 'hex') AND s.received_at >= $3::timestamptz AND s.span_id = decode($4, 'hex')`,
+  ];
+  const found = await reader.query(
+    `SELECT ${logs.list} FROM ${ofSpan} ORDER BY ${logOrder('s')} LIMIT ${MOST_LOGS}`,
+    values,
   );
-  return { key, span: textRow(span), logs: found.map(textRow) };
+  const [counted] =
+    found.length < MOST_LOGS ? [] : await reader.query(`SELECT count(*) AS logs FROM ${ofSpan}`, values);
+  const logCount = Math.max(found.length, Number(counted?.['logs'] ?? 0));
+  return { key, span: textRow(span), logs: found.map(textRow), logCount };
 }
 
 export const textRow = (row: Readonly<Record<string, unknown>>): StoredText =>

@@ -63,10 +63,28 @@ export interface SpanPlace {
 export function readSpanPlace(text: string | null): SpanPlace | null {
   if (text === null || text === '') return null;
   const [, ns = '', id = ''] = /^(\d{1,19})\.([0-9a-f]{16})$/u.exec(text) ?? [];
-  if (!isStoredTime(ns))
-    throw new ConsoleError('cursor_invalid', {
-      message: '`after` is no `next` of an answer.',
-      hint: 'Begin again without `after`.',
-    });
+  if (!isStoredTime(ns)) throw noPlace();
   return { ns, id: Buffer.from(id, 'hex') };
 }
+
+/** The place of a log record within its trace. Records have no id. */
+export interface LogPlace {
+  /** Its time in nanoseconds. */
+  readonly ns: string;
+  /** How many records of that time, and later, are passed. */
+  readonly passed: string;
+}
+
+/** The parameter `after`: `TIME.PASSED`, or a number, which counts from the first record; null: from the first. */
+export function readLogPlace(text: string | null): LogPlace | null {
+  if (text === null || text === '') return null;
+  const [, ns = '0', passed = ''] = /^(?:(\d{1,19})\.)?(\d{1,9})$/u.exec(text) ?? [];
+  if (!isStoredTime(ns) || !isCount(passed)) throw noPlace();
+  return { ns, passed };
+}
+
+const noPlace = (): ConsoleError =>
+  new ConsoleError('cursor_invalid', {
+    message: '`after` is no `next` of an answer.',
+    hint: 'Begin again without `after`.',
+  });

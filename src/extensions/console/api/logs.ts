@@ -1,10 +1,10 @@
 /** `GET …/logs`: log records, newest first; `GET …/traces/{trace}/logs`: those of a trace, in order of time. */
-import { logNs, logOrder } from '../../../pdata/log-time.ts';
+import { logNs } from '../../../pdata/log-time.ts';
 import { Parameters } from '../filter/parameters.ts';
 import { jsonText, PROJECT, readRoute } from '../server/route.ts';
 import { reachOf } from './completeness.ts';
-import { isCount, isStoredTime, readCursor, writeCursor } from './cursor.ts';
-import { allOf, conditionsOf, environmentCondition, integerOf, limitOf, rangeOf } from './question.ts';
+import { isCount, isStoredTime, readCursor, readLogPlace, writeCursor } from './cursor.ts';
+import { allOf, conditionsOf, environmentCondition, idOf, limitOf, rangeOf } from './question.ts';
 import { findTrace } from './stored-trace.ts';
 import { nameText, textJson } from './texts.ts';
 import { linesOf } from './trace-rows.ts';
@@ -18,6 +18,7 @@ const SLICE = 5000;
 const HEAVY_SLICE = 500;
 
 const TIME = logNs('l');
+const FIRST = { ns: '0', passed: '0' };
 
 /** A `LogRow` of a log record `l`. */
 const logJson = (seesContent: boolean): string => `json_build_object('time_unix_nano', (${TIME})::text,
@@ -31,22 +32,28 @@ const logJson = (seesContent: boolean): string => `json_build_object('time_unix_
         : ''
     })`;
 
-export const listTraceLogs = readRoute(`${PROJECT}/traces/{trace}/logs`, ['after', 'limit'], async (context) => {
-  const { caller, query, reader } = context;
-  const trace = await findTrace(context);
-  const limit = limitOf(context, DEFAULT_LIMIT, HIGHEST_LIMIT);
-  // Records have no id. Their number is the position: `ctid` orders records of the same time.
-  const skipped = integerOf(query.get('after'), { name: 'after', byDefault: 0, lowest: 0, highest: 1_000_000 });
-  const [row] = await reader.query(
-    `SELECT string_agg(${logJson(caller.seesContent)}::text, E'\\n' ORDER BY ${TIME}, l.place_table, l.place_row) AS items FROM (
-       SELECT l.*, l.tableoid AS place_table, l.ctid AS place_row FROM sluice.logs l WHERE l.trace_id = $1::bytea AND l.project = $2::text AND l.received_at >= $5::timestamptz
-       ORDER BY ${logOrder('l')} OFFSET $3::int4 LIMIT $4::int4) l`,
-    [trace.id, trace.project, skipped, limit, trace.logsSince],
-  );
-  const items = linesOf(row?.['items']);
-  const next = items.length === limit ? String(skipped + limit) : null;
-  return jsonText(`{"items":[${items.join(',')}],"next":${JSON.stringify(next)}}`);
-});
+export const listTraceLogs = readRoute(
+  `${PROJECT}/traces/{trace}/logs`,
+  ['after', 'limit', 'span'],
+  async (context) => {
+    const { caller, query, reader } = context;
+    const trace = await findTrace(context);
+    const limit = limitOf(context, DEFAULT_LIMIT, HIGHEST_LIMIT);
+    const span = query.get('span') ?? '';
+    const { ns, passed } = readLogPlace(query.get('after')) ?? FIRST;
+    const [row] = await reader.query(
+      `SELECT string_agg(${logJson(caller.seesContent)}::text, E'\\n' ORDER BY l.ns, l.place) AS items, max(ARRAY[l.ns, l.place])::text[] AS last FROM (
+       SELECT l.*, ${TIME} AS ns, row_number() OVER (PARTITION BY ${TIME} ORDER BY l.tableoid, l.ctid) AS place
+       FROM sluice.logs l WHERE l.trace_id = $1::bytea AND l.project = $2::text AND l.received_at >= $3::timestamptz
+         AND ($4::bytea IS NULL OR l.span_id = $4::bytea) AND ${TIME} >= $5::int8
+       ORDER BY ns, place OFFSET $6::int4 LIMIT $7::int4) l`,
+      [trace.id, trace.project, trace.logsSince, span === '' ? null : idOf(span, 8), ns, passed, limit],
+    );
+    const items = linesOf(row?.['items']);
+    const next = items.length === limit ? [row?.['last']].flat().join('.') : null;
+    return jsonText(`{"items":[${items.join(',')}],"next":${JSON.stringify(next)}}`);
+  },
+);
 
 export const listLogs = readRoute(
   `${PROJECT}/logs`,

@@ -363,6 +363,48 @@ t.test('log records of a trace and of a project, in pages', async (t) => {
   t.equal((await reading.refusal(listLogs, { query: { q: 'root' } }))?.code, 'filter_invalid');
 });
 
+t.test('a log record of a trace that arrives between two pages repeats none and hides none', async (t) => {
+  const trace = { project: 'late', path: { trace: plain(41, 16) } };
+  const time = (at: number) => String(BASE_NS + BigInt(at));
+  const record = (body: string, columns: object) =>
+    logRow({ trace_id: hex(41, 16), project: 'late', body, ...columns });
+  await store(reading, [spanRow({ trace: 41, project: 'late' })]);
+  await reading.insert('logs', [
+    record('1', { time_unix_nano: time(10), span_id: id(2) }),
+    record('2', { time_unix_nano: time(20), span_id: id(3) }),
+    record('3', { time_unix_nano: time(20), span_id: id(2) }),
+    record('4', { time_unix_nano: null, observed_time_unix_nano: time(20) }),
+    record('5', { time_unix_nano: time(30), span_id: id(2) }),
+  ]);
+  const page = async (query: NonNullable<Asking['query']>): Promise<{ bodies: string[]; next: string | null }> => {
+    const { items, next } = await reading.ask(listTraceLogs, { ...trace, query });
+    return { bodies: items.map(({ body }: LogRow) => JSON.parse(body?.text ?? '')), next };
+  };
+  const first = await page({ limit: 2 });
+  t.same(first.bodies, ['1', '2']);
+  await reading.insert('logs', [
+    record('earlier', { time_unix_nano: time(5) }),
+    record('of the time of the position', { time_unix_nano: time(20), span_id: id(2) }),
+  ]);
+  const second = await page({ limit: 2, after: first.next ?? '' });
+  t.same(second.bodies, ['3', '4']);
+  const third = await page({ limit: 2, after: second.next ?? '' });
+  t.same(third.bodies, ['of the time of the position', '5']);
+  t.same(await page({ limit: 2, after: third.next ?? '' }), { bodies: [], next: null });
+  const own = await page({ limit: 2, span: plain(2, 8) });
+  t.same(own.bodies, ['1', '3']);
+  t.same(await page({ span: plain(2, 8), after: own.next ?? '' }), {
+    bodies: ['of the time of the position', '5'],
+    next: null,
+  });
+  const byNumber = await page({ limit: 2, after: 3 });
+  t.same(byNumber.bodies, ['3', '4'], 'a number counts from the first record');
+  t.same((await page({ after: byNumber.next ?? '' })).bodies, ['of the time of the position', '5']);
+  for (const after of ['x', '1.', '.1', '9223372036854775808.0', '1.2.3', '-1'])
+    t.equal((await reading.refusal(listTraceLogs, { ...trace, query: { after } }))?.code, 'cursor_invalid', after);
+  t.equal((await reading.refusal(listTraceLogs, { ...trace, query: { span: 'x' } }))?.code, 'not_found');
+});
+
 t.test('records of one time are in the order of their arrival', async (t) => {
   const bodies = Array.from({ length: 12 }, (_, at) => `record ${at}`);
   await store(reading, [spanRow({ trace: 40, project: 'times' })]);

@@ -1,6 +1,6 @@
 /** Events, links and log records of a span. */
 import type { JSX } from 'preact';
-import type { LogRow, SpanDetail, TraceLogs } from '../../../api/shapes.ts';
+import type { SpanDetail, TraceLogs } from '../../../api/shapes.ts';
 import { projectPath } from '../../data/api.ts';
 import { useAnswer } from '../../data/resource.ts';
 import { Link, Name } from '../../parts/basics.tsx';
@@ -9,6 +9,9 @@ import { bodyOf, Value } from '../../parts/messages.tsx';
 import { Loaded } from '../../parts/states.tsx';
 import { dateTime, msOf } from '../../text/time.ts';
 import type { TraceRef } from './trace-ref.ts';
+
+/** What one answer has at most. */
+const MOST_LOGS = 500;
 
 interface EventShape {
   readonly name?: unknown;
@@ -23,7 +26,8 @@ interface LinkShape {
 }
 
 export function EventsTab({ trace, detail }: { trace: TraceRef; detail: SpanDetail }): JSX.Element {
-  const logs = useAnswer<TraceLogs>(projectPath(trace.project, 'traces', trace.id, 'logs'));
+  const path = projectPath(trace.project, 'traces', trace.id, 'logs');
+  const logs = useAnswer<TraceLogs>(path, { span: detail.span_id, limit: MOST_LOGS });
   const events = (detail.events ?? []) as readonly EventShape[];
   const links = (detail.links ?? []) as readonly LinkShape[];
   return (
@@ -47,16 +51,14 @@ export function EventsTab({ trace, detail }: { trace: TraceRef; detail: SpanDeta
           </Link>
         </p>
       ))}
-      <Loaded of={logs}>
-        {({ items }) => <SpanLogs items={items.filter(({ span_id }) => span_id === detail.span_id)} />}
-      </Loaded>
+      <Loaded of={logs}>{(page) => <SpanLogs {...page} />}</Loaded>
     </>
   );
 }
 
 const timeOf = (ns: unknown): string => (typeof ns === 'string' && /^\d+$/u.test(ns) ? dateTime(msOf(ns)) : '');
 
-function SpanLogs({ items }: { items: readonly LogRow[] }): JSX.Element | null {
+function SpanLogs({ items, next }: TraceLogs): JSX.Element | null {
   if (items.length === 0) return null;
   return (
     <>
@@ -70,6 +72,7 @@ function SpanLogs({ items }: { items: readonly LogRow[] }): JSX.Element | null {
           {log.body == null ? null : <Value text={bodyOf(log.body.text)} />}
         </section>
       ))}
+      {next === null ? null : <p class="muted">The first {MOST_LOGS} are shown.</p>}
     </>
   );
 }

@@ -136,7 +136,7 @@ function Detail({ trace, header, span, spans, tab, goTo }: DetailProps): JSX.Ele
             ) : tab === 'Attributes' ? (
               <AttributesTab detail={data} />
             ) : tab === 'Events' ? (
-              <EventsTab trace={trace} detail={data} />
+              <EventsTab key={path} trace={trace} detail={data} />
             ) : (
               <Raw data={data} />
             )}
