@@ -94,6 +94,13 @@ async function askForRanges(t: Test, page: Page, origin: string): Promise<void> 
   const [from, to] = ['2026-07-01T14:00:00Z', '2026-07-02T14:00:00Z'].map((text) => String(Date.parse(text)));
   await page.waitForURL((url) => url.searchParams.get('from') === from && url.searchParams.get('to') === to);
   t.pass('the earlier of two times is the start');
+  await page.goto(`${origin}/p/shop/traces?from=2026-11-01T05:30Z&to=2026-11-01T06:30Z`);
+  await range.click();
+  await page.getByLabel('from', { exact: true }).fill('2026-11-01T00:00:00');
+  await page.getByRole('button', { name: 'Apply' }).click();
+  const end = String(Date.parse('2026-11-01T06:30Z'));
+  await page.waitForURL((url) => url.searchParams.get('to') === end);
+  t.pass('an end within the hour that summer time repeats stays when only the start is changed');
 }
 
 /** The browser takes a drag over when it becomes a scroll of the page. */

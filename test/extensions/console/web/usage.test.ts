@@ -74,10 +74,19 @@ if (chromium !== null) {
     for (const [from, to] of [
       ['2020-01-01', '2020-01-02T00:00Z'],
       ['1577836800000000000', '1577923200000'],
+      ['1970-01-01', '1970-01-02'],
+      ['0', '86400000'],
     ]) {
       await page.goto(`${console.origin}/p/shop/usage?from=${from}&to=${to}`);
       await page.locator('.data-table, .empty').first().waitFor();
       t.match(await page.locator('.usage-page').innerText(), 'No model call in this range', `from ${from} to ${to}`);
     }
+
+    // As the API refuses it: it would be another time for each reader.
+    for (const from of ['2020-01-01T10:00', '2020-02-30', 'yesterday']) {
+      await page.goto(`${console.origin}/p/shop/usage?from=${from}&to=2020-03-02`);
+      await page.getByText('`from` is no time.').first().waitFor();
+    }
+    t.match(await page.locator('#range').textContent(), /^yesterday – 2020-03-0[12] /u);
   });
 }

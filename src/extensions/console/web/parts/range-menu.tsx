@@ -36,11 +36,13 @@ export function RangeMenu(): JSX.Element {
 
 function Exact({ from, to, close }: { from: string | null; to: string | null; close: () => void }): JSX.Element {
   const { fromMs, toMs } = rangeOf(from, to, Date.now());
+  // A local time can be two moments, when summer time ends: one that is not changed stays itself.
+  const msOf = (text: string, ms: number): number => (text === inputOf(ms) ? ms : msOfInput(text));
   const [start, setStart] = useState(inputOf(fromMs));
   const [end, setEnd] = useState(inputOf(toMs));
   const apply = (event: Event): void => {
     event.preventDefault();
-    const [first, last] = [msOfInput(start), msOfInput(end)];
+    const [first, last] = [msOf(start, fromMs), msOf(end, toMs)];
     // Not for two equal times, or one that is no time.
     if (!(first - last)) return;
     close();

@@ -7,7 +7,7 @@ import { nextTheme, theme, zone } from '../state/settings.ts';
 import { logOut, may, me } from '../state/session.ts';
 import { useKeys } from '../state/keys.ts';
 import { hrefWith, open, pageHref, parameter, route } from '../state/location.ts';
-import { rangeOf, zoneName } from '../text/time.ts';
+import { limitsOf, zoneName } from '../text/time.ts';
 import { visible } from '../text/visible.ts';
 import { Button, Link } from './basics.tsx';
 import { Menu } from './dialog.tsx';
@@ -83,8 +83,8 @@ function toggleZone(): void {
 
 /** The current address, with the start and end that a relative range like "last 24 h" has now. */
 function absoluteLink(): string {
-  const { fromMs, toMs } = rangeOf(parameter('from'), parameter('to'), Date.now());
-  return location.origin + hrefWith({ from: String(fromMs), to: String(toMs) }) + location.hash;
+  const [from, to] = limitsOf(parameter('from'), parameter('to'), String);
+  return location.origin + hrefWith({ from, to }) + location.hash;
 }
 
 function Rail(): JSX.Element {

@@ -1,7 +1,7 @@
 /** The search that the reader has set for the lists. */
 import { useRef } from 'preact/hooks';
 import type { Query } from '../data/api.ts';
-import { nsOf, rangeOf } from '../text/time.ts';
+import { limitsOf, nsOf } from '../text/time.ts';
 import { parameter } from './location.ts';
 
 /** The parameters of a search, fixed until the reader changes them or loads again. */
@@ -19,9 +19,9 @@ export function useAsked(project: string): Asked {
   const key = JSON.stringify([project, q, env, from, to]);
   const kept = useRef<{ key: string; asked: Asked } | null>(null);
   if (kept.current?.key !== key) {
-    const { fromMs, toMs } = rangeOf(from ?? null, to ?? null, Date.now());
-    const isOpenEnd = to === null || to === 'now';
-    const range = { env, from: nsOf(fromMs), to: isOpenEnd ? null : nsOf(toMs) };
+    const [start, end] = limitsOf(from ?? null, to ?? null, nsOf);
+    const isOpenEnd = (to || 'now') === 'now';
+    const range = { env, from: start, to: isOpenEnd ? null : end };
     kept.current = { key, asked: { project, q: q ?? null, range, query: { q, ...range }, isOpenEnd } };
   }
   return kept.current.asked;

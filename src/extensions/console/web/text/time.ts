@@ -1,6 +1,7 @@
 /** Times and ranges. Nanoseconds are decimal strings; a range is kept relative as long as the reader wants it so. */
 import { DAY_MS, HOUR_MS, MINUTE_MS, MS_NS, SECOND_MS } from '../../../../pdata/time-units.ts';
 import { zone } from '../state/settings.ts';
+import { visible } from './visible.ts';
 
 /** The units of ranges and intervals. */
 export const UNIT_MS: Readonly<Record<string, number>> = { s: SECOND_MS, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS };
@@ -15,19 +16,35 @@ export interface Range {
 export const msOf = (ns: string): number => Number(BigInt(ns) / MS_NS);
 export const nsOf = (ms: number): string => String(BigInt(Math.floor(ms)) * MS_NS);
 
-/** `-1h`, a date, a time with its zone, or milliseconds or nanoseconds since 1970; null for anything else. */
+/** A date, which begins in UTC, or a time with its zone. Without one it would be another time for each reader. */
+const MOMENT = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/iu;
+/** Milliseconds since 1970. Longer ones are nanoseconds. */
+const OWN_DIGITS = /^\d{1,14}$/u;
+
+/** `-1h`, a moment, or milliseconds or nanoseconds since 1970; null for anything else. */
 function pointOf(text: string, nowMs: number): number | null {
   if (text === 'now') return nowMs;
   const relative = RELATIVE.exec(text);
   if (relative !== null) return nowMs - Number(relative[1]) * (UNIT_MS[relative[2] ?? ''] ?? 0);
-  if (/^\d{12,19}$/u.test(text)) return Number(text.length > 14 ? text.slice(0, -6) : text);
-  return (/^\d{4}-/u.test(text) && Date.parse(text)) || null;
+  if (/^\d{1,19}$/u.test(text)) return Number(OWN_DIGITS.test(text) ? text : text.slice(0, -6));
+  const ms = MOMENT.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(ms) ? null : ms;
 }
 
 export function rangeOf(from: string | null, to: string | null, nowMs: number): Range {
-  const toMs = pointOf(to ?? 'now', nowMs) ?? nowMs;
-  const fromMs = pointOf(from ?? DEFAULT_FROM, nowMs) ?? nowMs - DAY_MS;
+  const toMs = pointOf(to || 'now', nowMs) ?? nowMs;
+  const fromMs = pointOf(from || DEFAULT_FROM, nowMs) ?? nowMs - DAY_MS;
   return { fromMs: Math.min(fromMs, toMs), toMs };
+}
+
+/** Whether this page writes it so. What it does not write, the API itself reads, or refuses. */
+const isOwn = (text: string): boolean => text === 'now' || RELATIVE.test(text) || OWN_DIGITS.test(text);
+
+/** The limits of a range, those of the page with the moments that they have now. `write`: a moment in milliseconds. */
+export function limitsOf(from: string | null, to: string | null, write: (ms: number) => string): [string, string] {
+  const { fromMs, toMs } = rangeOf(from, to, Date.now());
+  const limitOf = (text: string, ms: number): string => (isOwn(text) ? write(ms) : text);
+  return [limitOf(from || DEFAULT_FROM, fromMs), limitOf(to || 'now', toMs)];
 }
 
 /** `2026-11-20 14:05:09.123` in the chosen zone. */
@@ -59,13 +76,16 @@ export function zoneName(ms = Date.now()): string {
 export const PRESETS = ['-15m', '-1h', '-6h', '-24h', '-7d', '-30d'];
 
 export function rangeName(from: string | null, to: string | null): string {
-  const start = from ?? DEFAULT_FROM;
-  const untilNow = to === null || to === 'now';
+  const start = from || DEFAULT_FROM;
+  const untilNow = (to || 'now') === 'now';
   const relative = RELATIVE.exec(start);
   if (untilNow && relative !== null) {
     const [, length, unit = ''] = relative;
     return `last ${length} ${{ m: 'min', h: 'h' }[unit] ?? (length === '1' ? 'day' : 'days')}`;
   }
-  const { fromMs, toMs } = rangeOf(from, to, Date.now());
-  return `${shortTime(fromMs)} – ${untilNow ? 'now' : shortTime(toMs)}`;
+  const nameOf = (text: string): string => {
+    const ms = pointOf(text, Date.now());
+    return ms === null ? visible(text) : shortTime(ms);
+  };
+  return `${nameOf(start)} – ${untilNow ? 'now' : nameOf(to ?? '')}`;
 }
