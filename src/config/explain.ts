@@ -2,6 +2,7 @@
 import type { ErrorObject } from 'ajv';
 import { expressionFault, MATCHES_EMPTY } from '../component/expression.ts';
 import { suggest } from '../component/nearest.ts';
+import { COLLECTOR_OPTIONS } from './collector-hints.ts';
 import { formatPath, isMissing, keyOriginAt, type Node, nodeAt, type Path } from './node.ts';
 import { type Diagnostics, quote } from './diagnostics.ts';
 import {
@@ -57,22 +58,6 @@ function originOf({ propertyName }: ErrorObject, at: Path, excluded: string | nu
 function keyOf(at: Path, { node }: Checked) {
   return at.length === 0 || typeof at.at(-1) === 'number' ? nodeAt(node, at).origin : keyOriginAt(node, at);
 }
-
-/** What to do instead of common options of the Collector. */
-const COLLECTOR_OPTIONS: Readonly<Record<string, string>> = {
-  'exporters auth': 'set the header in headers',
-  'exporters insecure': 'leave it out: TLS is used when the endpoint begins with https',
-  'exporters max_backups': 'did you mean "max_files"?',
-  'exporters max_days': 'did you mean "max_age"?',
-  'exporters max_megabytes': 'did you mean "max_size"?',
-  'exporters sending_queue': 'leave it out: requests wait in the outbox, see outbox',
-  'receivers auth': 'leave it out: the processor auth checks API keys',
-  'receivers ca_file': 'did you mean "client_ca_file"?',
-  'receivers compression_algorithms': 'leave it out: gzip is accepted',
-  'receivers exposed_headers': 'leave it out',
-  'receivers include_metadata': 'leave it out',
-  'receivers write_timeout': 'leave it out',
-};
 
 function unknownKey(key: string, at: Path, error: ErrorObject, { node, schema, path, diagnostics }: Checked): void {
   const schemas = schemasAt(schema, node, at);

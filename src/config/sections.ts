@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { OptionFault } from '../component/component.ts';
 import type { Definition } from '../component/definition.ts';
 import { checkNode } from './check.ts';
+import { COLLECTOR_TYPES } from './collector-hints.ts';
 import type { CompiledSchemas } from './compiled-schemas.ts';
 import { parseComponentId } from './component-id.ts';
 import { type ComponentConfig, SECTION_NAMES, SECTIONS, type SectionName } from './config.ts';
@@ -48,33 +49,6 @@ export function checkTop(root: Node, diagnostics: Diagnostics): MapNode | null {
   }
   return root;
 }
-
-const IN_A_COLLECTOR = 'a Collector in front of Sluice can do this, see config/otelcol.yaml';
-
-/** What to do instead of common components of the Collector. */
-const COLLECTOR_TYPES: Readonly<Record<string, string>> = {
-  'processor batch': 'leave it out: requests that arrive together share one commit',
-  'processor memory_limiter': 'leave it out: the receiver has max_in_flight_size',
-  'exporter debug': 'leave it out: `sluice tap` shows what is stored',
-  'exporter logging': 'leave it out: `sluice tap` shows what is stored',
-  'exporter otlp': 'write otlp_http: requests are forwarded over HTTP',
-  'extension pprof': 'leave it out',
-  'extension zpages': 'leave it out: `sluice status` shows the state of the daemon',
-  'extension memory_ballast': 'leave it out',
-  'extension file_storage': 'leave it out: what waits to be forwarded is in the outbox of the database',
-  ...Object.fromEntries(
-    [
-      ...['attributes', 'filter', 'k8sattributes', 'probabilistic_sampler', 'resource', 'resourcedetection'],
-      ...['tail_sampling', 'transform'],
-    ].map((type) => [`processor ${type}`, IN_A_COLLECTOR]),
-  ),
-  ...Object.fromEntries(
-    ['filelog', 'hostmetrics', 'jaeger', 'kafka', 'prometheus', 'zipkin'].map((type) => [
-      `receiver ${type}`,
-      IN_A_COLLECTOR,
-    ]),
-  ),
-};
 
 interface Place {
   readonly workingDirectory: string;
