@@ -28,7 +28,7 @@ const PROGRESS_MS = 500;
 
 export const command: Command = {
   description:
-    'Rows come in order of time, project by project. With --what traces a trace is one row, and with --as otlp all its\nspans. NDJSON has the lines of the file exporter; OTLP is one request a line, for /v1/traces, /v1/logs or /v1/metrics.',
+    'Rows come in order of time, project by project; log records without a time of their own come last. With --what traces\na trace is one row, and with --as otlp all its spans. NDJSON has the lines of the file exporter; OTLP is one request a\nline, for /v1/traces, /v1/logs or /v1/metrics.',
   options: {
     ...CONFIG_OPTIONS,
     what: textOption(SUBJECTS.join('|'), 'The kind of rows', { default: 'spans' }),

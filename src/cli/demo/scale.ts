@@ -41,7 +41,7 @@ export async function sendScale(call: Call, { endpoint, lengthMs, send, instead 
       if (length === null) continue;
       sent.bytes += length;
       add(sent, part);
-      const unit = new Date(part.atMs).toISOString().slice(0, 16);
+      const unit = `${new Date(part.atMs).toISOString().slice(0, 16)}Z`;
       report({ unit, rows: sent.spans + sent.logs + sent.points, bytes: sent.bytes, share: part.share });
     }
   } finally {

@@ -1,5 +1,5 @@
 /** What the requests of the reading API have in common: range of time, limit, filter, ids. */
-import { LATEST_NS } from '../../../component/moment.ts';
+import { LATEST_NS, withinStorable } from '../../../component/moment.ts';
 import { ConsoleError } from '../errors.ts';
 import { compileFilter, type Conditions } from '../filter/compile.ts';
 import type { Target } from '../filter/fields.ts';
@@ -60,7 +60,7 @@ function timeOf({ query }: RequestContext, name: string, nowNs: bigint): bigint 
   const text = query.get(name) ?? '';
   if (text === '') return null;
   const ns = readTime(text, nowNs);
-  if (ns !== null && ns >= 0n && ns <= LATEST_NS) return ns;
+  if (ns !== null) return withinStorable(ns);
   throw new ConsoleError('range_invalid', { message: `\`${name}\` is no time.`, hint: `As ${TIME_FORMS}.` });
 }
 

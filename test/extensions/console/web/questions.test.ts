@@ -90,6 +90,7 @@ async function askForRanges(t: Test, page: Page, origin: string): Promise<void> 
   await range.click();
   await page.getByLabel('from', { exact: true }).fill('2026-07-02T10:00:00');
   await page.getByLabel('to', { exact: true }).fill('2026-07-01T10:00:00');
+  await page.locator('.exact').getByText('UTC−4', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Apply' }).click();
   const [from, to] = ['2026-07-01T14:00:00Z', '2026-07-02T14:00:00Z'].map((text) => String(Date.parse(text)));
   await page.waitForURL((url) => url.searchParams.get('from') === from && url.searchParams.get('to') === to);
@@ -97,6 +98,7 @@ async function askForRanges(t: Test, page: Page, origin: string): Promise<void> 
   await page.goto(`${origin}/p/shop/traces?from=2026-11-01T05:30Z&to=2026-11-01T06:30Z`);
   await range.click();
   await page.getByLabel('from', { exact: true }).fill('2026-11-01T00:00:00');
+  await page.locator('.exact').getByText('UTC−4 – UTC−5', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Apply' }).click();
   const end = String(Date.parse('2026-11-01T06:30Z'));
   await page.waitForURL((url) => url.searchParams.get('to') === end);

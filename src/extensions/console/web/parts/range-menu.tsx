@@ -40,9 +40,11 @@ function Exact({ from, to, close }: { from: string | null; to: string | null; cl
   const msOf = (text: string, ms: number): number => (text === inputOf(ms) ? ms : msOfInput(text));
   const [start, setStart] = useState(inputOf(fromMs));
   const [end, setEnd] = useState(inputOf(toMs));
+  const [first, last] = [msOf(start, fromMs), msOf(end, toMs)];
+  // An input without a time has the zone of the other one.
+  const zones = new Set([first || last, last || first].map((ms) => zoneName(ms || Date.now())));
   const apply = (event: Event): void => {
     event.preventDefault();
-    const [first, last] = [msOf(start, fromMs), msOf(end, toMs)];
     // Not for two equal times, or one that is no time.
     if (!(first - last)) return;
     close();
@@ -58,7 +60,7 @@ function Exact({ from, to, close }: { from: string | null; to: string | null; cl
         to
         <input type="datetime-local" step="1" value={end} onInput={(event) => setEnd(event.currentTarget.value)} />
       </label>
-      <p class="muted">{zoneName()}</p>
+      <p class="muted">{[...zones].join(' – ')}</p>
       <Button onClick={apply}>Apply</Button>
     </form>
   );
