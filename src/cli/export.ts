@@ -60,9 +60,9 @@ export const command: Command = {
     return withReader(call, async (reader) => {
       const path = values.text('output');
       const output = path === undefined ? openStream(call.process.stdout) : await openFile(path, call.earlyEnd);
+      const job = { call, what, as, period, output };
       let rows: number | null = null;
       try {
-        const job = { call, what, as, period, output };
         await withLake(call, reader, { columns: 'all' }, async (lake) => {
           if (lake !== null) await loadArchived(lake, job);
           const write = () => writeAll({ ...job, reader: lake?.reader ?? reader });
@@ -72,7 +72,7 @@ export const command: Command = {
         // Also without what the lake could not read.
         await output.close(rows !== null);
         if (rows !== null && path !== undefined)
-          call.terminal.say(`${rows} ${what} in ${path}, ${formatBytes(output.bytes)}`);
+          call.terminal.say(`${rows} ${wordOf(job)} in ${path}, ${formatBytes(output.bytes)}`);
       }
     });
   },
@@ -89,6 +89,9 @@ interface Request {
 interface Job extends Request {
   readonly reader: Reader;
 }
+
+/** The name of what is counted. OTLP has the spans of traces. */
+const wordOf = ({ what, as }: Request): string => (what === 'traces' && as === 'otlp' ? 'spans' : what);
 
 /** A trace is written with all its records, others by their times. */
 async function loadArchived(lake: Lake, { call: { values }, what, period }: Request): Promise<void> {
@@ -111,7 +114,7 @@ async function inSnapshot<Result>(reader: Reader, work: () => Promise<Result>): 
 async function writeAll(job: Job): Promise<number> {
   const { call, reader, what, output, as } = job;
   const format: Format = formatOf(what, as);
-  const progress = progressOn(call, what);
+  const progress = progressOn(call, wordOf(job));
   const only = call.values.text('project');
   let rows = 0;
   await output.write(format.head);
@@ -155,7 +158,7 @@ async function* fetched(reader: Reader, question: Statement, cursor: string): As
 type Progress = (rows: number | null, bytes?: number, place?: string) => void;
 
 /** One line that is written over, on a terminal only. */
-function progressOn({ process: { stderr } }: Call, what: Subject): Progress {
+function progressOn({ process: { stderr } }: Call, what: string): Progress {
   if (stderr.isTTY !== true) return () => undefined;
   let last = 0;
   let shown = false;

@@ -324,6 +324,25 @@ function withoutAttributes(row: Record<string, unknown>): Record<string, unknown
   return row['signal'] === 'metric' || String(row['name']).startsWith('step') ? row : { ...row, attributes: null };
 }
 
+t.test('requests of OTLP stay below the limit of receivers, also with lists of small numbers', async (t) => {
+  const values = Array.from({ length: 30_000 }, () => ({ intValue: '7' }));
+  const traceId = randomBytes(16).toString('hex');
+  for (let request = 0; request < 4; request++) {
+    const spans = Array.from({ length: 4 }, (_, at) => ({
+      ...aSpan({ traceId, name: `numbers ${request} ${at}` }),
+      attributes: [{ key: 'numbers', value: { arrayValue: { values } } }, text('gen_ai.conversation.id', 'numbers')],
+    }));
+    await post(daemon.url, 'traces', JSON.stringify(aTraceRequest(spans)));
+  }
+  const path = join(folder, 'numbers.otlp');
+  const args = ['--what', 'traces', '--as', 'otlp', '--conversation', 'numbers', '--output', path];
+  t.match((await sluice('export', ...args)).err, /^16 spans in /u);
+  const lines = linesOf(readFileSync(path, 'utf8'));
+  for (const line of lines) await post(other.url, 'traces', line);
+  const { out } = await call(['export', '-c', 'b.yaml', '--conversation', 'numbers'], { folder });
+  t.equal(linesOf(out).length, 16);
+});
+
 t.test('a file appears when it is complete, for its owner only', async (t) => {
   const path = join(folder, 'spans.ndjson');
   const { code, out, err } = await sluice('export', '--output', path);

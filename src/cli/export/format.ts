@@ -1,5 +1,6 @@
 /** The forms of `sluice export`: texts of rows, to be written one after the other. */
 import type { Column } from '../../pdata/columns.ts';
+import type { Signal } from '../../pdata/context.ts';
 import { otlpJson } from '../../pdata/otlp-json.ts';
 import {
   jsonField,
@@ -16,9 +17,11 @@ import { isFormula } from '../../pdata/untrusted-text.ts';
 export const FORMS = ['ndjson', 'csv', 'otlp'] as const;
 export type Form = (typeof FORMS)[number];
 
-/** Records of one OTLP request. Receivers refuse bodies above 4 MiB or less. */
+/** Records of one OTLP request, and bytes of their rows. */
 const MOST_RECORDS = 500;
-const MOST_REQUEST_BYTES = 1024 * 1024;
+const MOST_ROW_BYTES = 1024 * 1024;
+/** Receivers refuse bodies above 4 MiB or less. A list of small numbers takes ten times the bytes of its row. */
+const MOST_REQUEST_BYTES = 3 * 1024 * 1024;
 
 export interface Format {
   /** The first line, if the form has one. */
@@ -33,8 +36,8 @@ export function formatOf(subject: Subject, form: Form): Format {
     return {
       head: '',
       write: (rows) =>
-        requestsOf(rows)
-          .map((some) => `${otlpJson(signal, some)}\n`)
+        groupsOf(rows)
+          .flatMap((some) => requestsOf(signal, some))
           .join(''),
     };
   if (form === 'csv') {
@@ -55,22 +58,29 @@ export function formatOf(subject: Subject, form: Form): Format {
   return { head: '', write: (rows) => rows.map((row) => `${line(row)}\n`).join('') };
 }
 
-/** Cut so that each request is one that receivers accept. A record alone may still be too large for some. */
-function requestsOf(rows: readonly StoredText[]): readonly (readonly StoredText[])[] {
-  const requests: StoredText[][] = [];
+/** Lines with a request each that receivers accept. A record alone may still be too large for some. */
+function requestsOf(signal: Signal, rows: readonly StoredText[]): readonly string[] {
+  const text = `${otlpJson(signal, rows)}\n`;
+  if (rows.length === 1 || Buffer.byteLength(text) <= MOST_REQUEST_BYTES) return [text];
+  const half = Math.ceil(rows.length / 2);
+  return [rows.slice(0, half), rows.slice(half)].flatMap((some) => requestsOf(signal, some));
+}
+
+function groupsOf(rows: readonly StoredText[]): readonly (readonly StoredText[])[] {
+  const groups: StoredText[][] = [];
   let bytes = Number.POSITIVE_INFINITY;
   for (const row of rows) {
     const size = lengthOf([row]);
-    const last = requests.at(-1);
-    if (last === undefined || bytes + size > MOST_REQUEST_BYTES || last.length === MOST_RECORDS) {
-      requests.push([row]);
+    const last = groups.at(-1);
+    if (last === undefined || bytes + size > MOST_ROW_BYTES || last.length === MOST_RECORDS) {
+      groups.push([row]);
       bytes = size;
     } else {
       last.push(row);
       bytes += size;
     }
   }
-  return requests;
+  return groups;
 }
 
 function recordCells(subject: Subject, row: StoredText): readonly string[] {
