@@ -1,5 +1,5 @@
 /** What the requests of the reading API have in common: range of time, limit, filter, ids. */
-import { LATEST_NS, withinStorable } from '../../../component/moment.ts';
+import { LATEST_NS } from '../../../component/moment.ts';
 import { ConsoleError } from '../errors.ts';
 import { compileFilter, type Conditions } from '../filter/compile.ts';
 import type { Target } from '../filter/fields.ts';
@@ -44,7 +44,8 @@ export function boundedRangeOf(
   { days, defaultMs }: { readonly days: number; readonly defaultMs: number },
 ): Range {
   const nowNs = BigInt(context.now()) * MS_NS;
-  const until = timeOf(context, 'to', nowNs) ?? nowNs;
+  const end = timeOf(context, 'to', nowNs) ?? nowNs;
+  const until = end === END_NS ? LATEST_NS : end;
   const usual = until - BigInt(defaultMs) * MS_NS;
   const from = timeOf(context, 'from', nowNs) ?? (usual > 0n ? usual : 0n);
   if (from >= until) throw new ConsoleError('range_invalid', { message: '`from` must be before `to`.' });
@@ -56,11 +57,12 @@ export function boundedRangeOf(
   throw new ConsoleError('range_invalid', { message: `\`from\` and \`to\` can be at most ${most} apart here.` });
 }
 
+/** A time that no column holds is the nearest one of a range. */
 function timeOf({ query }: RequestContext, name: string, nowNs: bigint): bigint | null {
   const text = query.get(name) ?? '';
   if (text === '') return null;
   const ns = readTime(text, nowNs);
-  if (ns !== null) return withinStorable(ns);
+  if (ns !== null) return ns < 0n ? 0n : ns > END_NS ? END_NS : ns;
   throw new ConsoleError('range_invalid', { message: `\`${name}\` is no time.`, hint: `As ${TIME_FORMS}.` });
 }
 

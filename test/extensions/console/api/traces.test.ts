@@ -270,8 +270,9 @@ t.test('a wrong filter, range, limit or cursor is refused', async (t) => {
   t.match(await refused({ from: 'yesterday' }), { code: 'range_invalid' });
   t.equal(await refused({ from: '2026-11-20T14:05:09.123456789Z' }), undefined);
   for (const from of ['1969-12-31', '-99999d', '0'])
-    t.equal(await refused({ from, to: '2263-01-01' }), undefined, 'the nearest time that a column can hold');
-  t.match(await refused({ from: '2263-01-01', to: '2263-01-02' }), { code: 'range_invalid' });
+    t.equal(await refused({ from, to: '2263-01-01' }), undefined, `from ${from}`);
+  for (const to of ['2263-01-02', 'now', ''])
+    t.match(await refused({ from: '2263-01-01', to }), { code: 'range_invalid' });
   t.match(await refused({ limit: '0' }), { code: 'request_invalid' });
   t.match(await refused({ cursor: 'x' }), { code: 'cursor_invalid' });
   const { next } = await reading.ask(listTraces, { query: { limit: 1 } });
