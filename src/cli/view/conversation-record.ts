@@ -145,6 +145,8 @@ const IS_SAID = `(l.category = 'model_call' OR l.category IS NULL AND coalesce($
 /**
  * Spans and log records without the id belong to the conversation too where their trace does, and names no other. A log
  * record belongs to the call of the span that it names. Log records are searched by the id only if no span has it.
+ * In tables without statistics, a join would compare each span of the project with each trace: the traces are an array,
+ * which the index of ids reads, and `IS TRUE` hides the index of projects.
  */
 const CALLS = `
   WITH traces AS MATERIALIZED (
@@ -154,11 +156,11 @@ const CALLS = `
     WHERE $3::bool AND l.project = $1 AND left(l.conversation_id, 128) = left($2, 128) AND l.conversation_id = $2 AND l.trace_id IS NOT NULL
   ), calls AS MATERIALIZED (
     SELECT s.trace_id, s.span_id, s.start_time_unix_nano AS ns FROM sluice.spans s
-    WHERE s.project = $1 AND s.category = 'model_call' AND (s.conversation_id = $2 OR s.conversation_id IS NULL)
-      AND s.trace_id IN (SELECT trace_id FROM traces)
+    WHERE (s.project = $1) IS TRUE AND s.category = 'model_call' AND (s.conversation_id = $2 OR s.conversation_id IS NULL)
+      AND s.trace_id = ANY (ARRAY(SELECT trace_id FROM traces))
   ), records AS MATERIALIZED (
     SELECT l.trace_id, l.span_id, ${LOG_TIME} AS ns, ${PLACE} FROM sluice.logs l
-    WHERE l.project = $1 AND l.trace_id IN (SELECT trace_id FROM traces)
+    WHERE (l.project = $1) IS TRUE AND l.trace_id = ANY (ARRAY(SELECT trace_id FROM traces))
       AND (l.conversation_id = $2 OR l.conversation_id IS NULL) AND ${IS_SAID}
     UNION ALL
     SELECT NULL, NULL, ${LOG_TIME}, ${PLACE} FROM sluice.logs l
@@ -236,7 +238,7 @@ async function readSpans(reader: Reader, project: string, calls: readonly Stored
     `SELECT k.trace || ' ' || k.span || ' ' || k.ns AS key, 'span' AS signal, ${cutText('name', 's.name')},
        s.start_time_unix_nano, s.duration_ns, s.is_error OR s.status = 'error' AS is_error, ${COMMON}
      FROM unnest($2::text[], $3::text[], $4::int8[]) AS k (trace, span, ns)
-     JOIN sluice.spans s ON s.project = $1 AND s.trace_id = decode(k.trace, 'hex') AND s.span_id = decode(k.span, 'hex')
+     JOIN sluice.spans s ON (s.project = $1) IS TRUE AND s.trace_id = decode(k.trace, 'hex') AND s.span_id = decode(k.span, 'hex')
        AND s.start_time_unix_nano = k.ns`,
     [
       project,
