@@ -1,9 +1,17 @@
 /** Texts of senders that mislead people, models or programs for tables. The page of the console imports it too. */
 
+/** Scripts in which a joiner or a non-joiner between two letters changes how they look, as in Persian and Hindi. */
+const JOINING = 'Arab Syrc Mong Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh Khmr Mymr'
+  .split(' ')
+  .map((script) => `\\p{sc=${script}}`)
+  .join('');
+/** Joiners that are seen: between the pictures of one emoji, as of a family, and between such letters. */
+const SEEN = `(?<=\\p{ExtPict}[\\ufe0f\\p{EMod}]?)\\u200d(?=\\p{ExtPict})|(?<=[${JOINING}])[\\u200c\\u200d](?=[${JOINING}])`;
+const INVISIBLE = '\\p{Cf}\\p{Cs}\\p{Co}\\p{Zl}\\p{Zp}\\u115f\\u1160\\u3164\\uffa0';
 /** Control characters, directions of writing, invisible characters and halves of surrogate pairs. */
-const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/gu;
+const HIDDEN = new RegExp(`(?!${SEEN})[\\p{Cc}${INVISIBLE}]`, 'gu');
 /** `HIDDEN` without tabs and line ends. */
-const HIDDEN_IN_TEXT = /[^\P{Cc}\t\n]|[\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/gu;
+const HIDDEN_IN_TEXT = new RegExp(`[^\\P{Cc}\\t\\n]|(?!${SEEN})[${INVISIBLE}]`, 'gu');
 /** A letter with many combining marks covers the lines around it. */
 const MARKS = /([\p{Mn}\p{Me}]{2})[\p{Mn}\p{Me}]+/gu;
 const FORMULA = /^[=+\-@\t\r]/u;
