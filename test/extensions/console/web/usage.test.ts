@@ -24,6 +24,8 @@ const callOf = (provider: string, cost: number | null) => ({
 });
 const CUT = `[...document.querySelectorAll('.tiles dd')].filter((each) => each.scrollWidth > each.clientWidth)
   .map((each) => each.textContent)`;
+const BROKEN = `[...document.querySelectorAll('.tiles dd')].filter((each) => each.offsetHeight > 2 * parseFloat(getComputedStyle(each).fontSize))
+  .map((each) => each.textContent)`;
 
 const chromium = chromiumFor(t, 'the page of usage');
 if (chromium !== null) {
@@ -65,7 +67,9 @@ if (chromium !== null) {
       'a link finds the calls of its row, not those of the model elsewhere',
     );
 
+    t.same(await page.evaluate(BROKEN), [], 'a large sum is on one line');
     await page.setViewportSize({ width: 360, height: 740 });
+    t.same(await page.evaluate(BROKEN), [], 'on a phone too');
     t.same(await page.evaluate(CUT), [], 'a large sum fits into its tile');
     await tiles('model&from=-30d');
     t.match(await page.locator('.usage-page').innerText(), 'A bar is a day in UTC.');
