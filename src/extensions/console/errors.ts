@@ -33,7 +33,7 @@ export const CONSOLE_ERRORS = {
   database_unavailable: entry(503, 'The database cannot be reached.'),
   archive_unavailable: entry(503, 'The archive cannot be read.', 'The log of the daemon has the reason.'),
   busy: entry(503, 'All connections for reading are in use.'),
-  took_too_long: entry(504, 'The database took too long.', 'Ask for a shorter range of time.'),
+  took_too_long: entry(504, 'The database took too long.', 'Try again soon, or ask for a shorter range of time.'),
 } as const satisfies Record<string, ErrorEntry>;
 
 export type ConsoleErrorCode = keyof typeof CONSOLE_ERRORS;
