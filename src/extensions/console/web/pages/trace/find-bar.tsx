@@ -8,6 +8,8 @@ interface FindBarProps {
   readonly text: string;
   readonly setText: (text: string) => void;
   readonly count: number;
+  /** Not all spans are loaded. */
+  readonly isPart: boolean;
   /** The number of the selected match, from 1; 0: none. */
   readonly position: number;
   readonly onlyFound: boolean;
@@ -19,6 +21,7 @@ interface FindBarProps {
 
 export function FindBar(props: FindBarProps): JSX.Element {
   const { text, setText, count, position } = props;
+  const soFar = props.isPart ? ' so far' : '';
   return (
     <search class="find-bar">
       <FindInput
@@ -34,7 +37,7 @@ export function FindBar(props: FindBarProps): JSX.Element {
         }}
       />
       <span role="status">
-        {text === '' ? '' : position > 0 ? `${position} of ${exactly(count)}` : plural(count, 'match')}
+        {text === '' ? '' : (position > 0 ? `${position} of ${exactly(count)}` : plural(count, 'match')) + soFar}
       </span>
       {text === '' ? null : (
         <Button

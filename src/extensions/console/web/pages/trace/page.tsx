@@ -103,7 +103,7 @@ function Views({ trace, header, reload }: { trace: TraceRef; header: TraceHeader
       ) : (
         <Guard>
           {view === 'timeline' ? (
-            <Timeline trace={trace} header={header} spans={spans} />
+            <Timeline trace={trace} header={header} spans={spans} more={more} />
           ) : view === 'messages' ? (
             <MessagesView trace={trace} />
           ) : view === 'table' ? (

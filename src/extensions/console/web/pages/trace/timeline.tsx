@@ -37,6 +37,8 @@ interface TimelineProps {
   readonly trace: TraceRef;
   readonly header: TraceHeader;
   readonly spans: Spans;
+  /** Loads the next part of a large trace. */
+  more(): void;
 }
 
 /** What was folded stays folded as long as the page is open. */
@@ -49,7 +51,7 @@ function select(span: Span | null): void {
   open(hrefWith({}) + (span === null ? '' : `#s=${span.id}`), true);
 }
 
-export function Timeline({ trace, header, spans }: TimelineProps): JSX.Element {
+export function Timeline({ trace, header, spans, more }: TimelineProps): JSX.Element {
   const [folding, setFolding] = useFolding(trace.id);
   const [foldsWaits, setFoldsWaits] = useState(true);
   const axis = useMemo(() => axisOf(spans.all, spans.length, foldsWaits), [spans, foldsWaits]);
@@ -86,9 +88,20 @@ export function Timeline({ trace, header, spans }: TimelineProps): JSX.Element {
     setLineKey(keyOf(span));
     select(span);
   };
-  // A link to a span unfolds what hides it.
+  // What is searched for in the parts that are not loaded yet.
+  const [sought, setSought] = useState<{ readonly is: (span: Span) => boolean } | null>(null);
+  const step = (by: 1 | -1, is: (span: Span) => boolean): void => {
+    const span = nextOf(spans, selected, by, is);
+    const isLater = by === 1 && spans.next !== null && (span?.index ?? -1) <= (selected?.index ?? -1);
+    setSought(isLater ? { is } : null);
+    if (isLater) more();
+    else goTo(span);
+  };
   useEffect(() => {
-    if (selected !== null && active < 0) goTo(selected);
+    if (sought !== null && !spans.isCut) step(1, sought.is);
+    // A link to a span unfolds what hides it, and loads the parts before it.
+    else if (selected !== null && active < 0) goTo(selected);
+    else if (selected === null && id !== null && spans.next !== null) more();
   }, [id, spans]);
   useKeys({
     c: () => setShowsPath(!showsPath),
@@ -111,6 +124,7 @@ export function Timeline({ trace, header, spans }: TimelineProps): JSX.Element {
           text={find}
           setText={setFind}
           count={found?.size ?? 0}
+          isPart={spans.next !== null}
           position={position}
           onlyFound={onlyFound}
           setOnlyFound={setOnlyFound}
@@ -149,7 +163,7 @@ export function Timeline({ trace, header, spans }: TimelineProps): JSX.Element {
           active={active}
           onActive={(index) => activate(lines[index])}
           onOpen={() => setPanelOpen(true)}
-          keys={traceKeys({ spans, lines, active, found, selected, folding, setFolding, activate, goTo })}
+          keys={traceKeys({ lines, active, found, folding, setFolding, activate, step })}
           rowOf={(line) => rowOf(line, dims(line))}
           cells={(line) => {
             const fold = (isOpen: boolean): void => setFolding(withFold(folding, line, isOpen));
@@ -213,21 +227,19 @@ function hiddenOf(spans: Spans, found: ReadonlySet<Span>): (span: Span) => boole
 }
 
 interface TraceKeys {
-  readonly spans: Spans;
   readonly lines: readonly Line[];
   readonly active: number;
   readonly found: ReadonlySet<Span> | null;
-  readonly selected: Span | null;
   readonly folding: Folding;
   readonly setFolding: (next: Folding) => void;
   readonly activate: (line: Line | undefined) => void;
-  readonly goTo: (span: Span | undefined) => void;
+  /** To the next span that is such a one. */
+  readonly step: (by: 1 | -1, is: (span: Span) => boolean) => void;
 }
 
 function traceKeys(props: TraceKeys): Shortcuts {
-  const { spans, lines, active, found, selected, folding, setFolding, activate, goTo } = props;
+  const { lines, active, found, folding, setFolding, activate, step } = props;
   const line = lines[active];
-  const step = (by: 1 | -1, wanted: (span: Span) => boolean): void => goTo(nextOf(spans, selected, by, wanted));
   return {
     ArrowRight: () => {
       if (line === undefined || line.isOpen === null) return;
