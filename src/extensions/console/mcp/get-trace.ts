@@ -41,7 +41,9 @@ export const getTrace: Tool = {
     };
     const found = await readSpans(api, projectPath(project, ['traces', trace, 'spans'], query));
     const errors = await readErrors(api, project, header);
-    const rest = found.next === null ? [] : [`More spans: after ${found.next}`];
+    const read = plural(found.spans.length, 'span');
+    const rest =
+      found.next === null ? [] : [`The outline is of ${read} and counts no others. More spans: after ${found.next}`];
     return [...headerLines(header), ...missingLines(header), ...errors, ...outline(found.spans), ...rest].join('\n');
   },
 };

@@ -66,3 +66,17 @@ t.test('of failed spans with one id each has its own message', async (t) => {
   const answer = await getTrace.run(values, { api: { get }, explain: null, sql: null });
   t.same(answer.match(/message \d/gu), ['message 1', 'message 0']);
 });
+
+t.test('the outline of a part of the spans says so', async (t) => {
+  const rows = [
+    failedSpan('a'.repeat(16), '0'),
+    JSON.stringify(['b'.repeat(16), 0, 0, ...Array.from({ length: 14 }, () => null), null]),
+  ];
+  const get = async (url: string): Promise<string> =>
+    new URL(url, 'http://console').pathname.endsWith('/spans')
+      ? ['{"columns":[]}', '{"names+":["work"]}', ...rows, JSON.stringify({ end: true, next: '7.b' }), ''].join('\n')
+      : JSON.stringify({ ...HEADER, span_count: 100_000, error_count: 0 });
+  const values = new ToolValues(getTrace, { project: 'shop', trace: 't' });
+  const answer = await getTrace.run(values, { api: { get }, explain: null, sql: null });
+  t.match(answer, /\nThe outline is of 2 spans and counts no others\. More spans: after 7\.b$/u);
+});
