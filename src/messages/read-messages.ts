@@ -2,6 +2,7 @@
  * Reads one content column into messages. Shapes are known by their fields, not by the sender, because frameworks nest
  * the shapes of providers in their own. What is not known stays text or JSON; nothing throws.
  */
+import { parseCutDocument } from './cut-document.ts';
 import { unflatten } from './flattened.ts';
 import {
   isList,
@@ -48,8 +49,10 @@ const IDENTITY: ReadonlySet<string> = new Set([
 export function readMessages(content: string, role: string): Reading {
   const plain = { messages: [messageOf(role, [part('text', content)])], isComplete: true };
   if (content.length > MAX_CHARACTERS) return plain;
-  const document = parseDocument(content);
-  if (document === undefined) return content === '' ? { messages: [], isComplete: true } : plain;
+  if (content === '') return { messages: [], isComplete: true };
+  const known = parseDocument(content);
+  const document = known ?? parseCutDocument(content);
+  if (document === undefined) return plain;
   const reader = new MessageReader();
   let messages: readonly Message[];
   try {
@@ -58,6 +61,10 @@ export function readMessages(content: string, role: string): Reading {
     // Nested deeper than the stack.
     return plain;
   }
+  if (known === undefined)
+    return messages.every(({ parts }) => parts.every(({ type }) => type === 'json'))
+      ? plain
+      : { messages, isComplete: false };
   // Nothing was recognised as a message: the value itself is shown.
   if (messages.length === 0) return { messages: [messageOf(role, [part('json', content)])], isComplete: true };
   return { messages, isComplete: reader.isComplete };
