@@ -32,7 +32,7 @@ export const CONSOLE_ERRORS = {
   internal: entry(500, 'The request could not be answered.', 'The log of the daemon has the reason.'),
   database_unavailable: entry(503, 'The database cannot be reached.'),
   archive_unavailable: entry(503, 'The archive cannot be read.', 'The log of the daemon has the reason.'),
-  busy: entry(503, 'All connections for reading are in use.'),
+  busy: entry(503, 'All connections for reading are in use.', 'Try again soon.'),
   took_too_long: entry(504, 'The database took too long.', 'Try again soon, or ask for a shorter range of time.'),
 } as const satisfies Record<string, ErrorEntry>;
 
