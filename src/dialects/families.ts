@@ -54,6 +54,8 @@ export const DIALECTS: readonly Dialect[] = [
   OPENLLMETRY,
   VERCEL_AI,
   VERCEL_AI_V7,
+  // Before Langfuse, whose attributes it writes beside its own.
+  TANSTACK,
   LANGFUSE,
   LANGSMITH,
   PYDANTIC_AI,
@@ -99,7 +101,6 @@ export const DIALECTS: readonly Dialect[] = [
   OPENROUTER,
   CLOUDFLARE,
   ENVOY_AI_GATEWAY,
-  TANSTACK,
   VOLTAGENT,
   MCP,
   FASTMCP,

@@ -42,5 +42,5 @@ export const LAMINAR: Dialect = {
   spanNames: { 'openai.embeddings': 'embeddings' },
   cachedTokens: [{ cached: 'inside' }],
   content: ['lmnr.sdk.raw.response', 'lmnr.internal.trace_input', 'lmnr.internal.trace_output'],
-  sources: ['lmnr-ai/lmnr: app-server/src/traces/span_attributes.rs'],
+  sources: ['lmnr-ai/lmnr: app-server/src/traces/span_attributes.rs; recorded from lmnr 0.8'],
 };

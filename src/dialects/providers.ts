@@ -29,7 +29,8 @@ export const PROVIDERS: readonly Provider[] = [
   provider(
     'openai',
     'openai',
-    'openai openai.chat openai.responses openai.completion openai.embedding openai.image openai.transcription openai.speech',
+    'openai openai-chat openai-responses openai.chat openai.responses openai.completion openai.embedding openai.image ' +
+      'openai.transcription openai.speech',
   ),
   provider(
     'azure.ai.openai',

@@ -65,5 +65,5 @@ export const TRACEAI: Dialect = {
     'gen_ai.audio.url',
     'gen_ai.request.parameters',
   ],
-  sources: ['future-agi/traceAI: python/fi_instrumentation'],
+  sources: ['future-agi/traceAI: python/fi_instrumentation; recorded from traceai-openai 0.1'],
 };

@@ -62,6 +62,19 @@ t.test('usage of one call counts once: wrappers are roll-ups, and the leaves are
   }
 });
 
+t.test('a run with tools counts all of its calls where spans of calls report the last one only', async (t) => {
+  const voltagent = all.find(({ sender }) => sender === 'voltagent');
+  for (const name of ['chat', 'stream', 'tool', 'agent']) {
+    const scenario = voltagent?.scenarios[name];
+    if (voltagent === undefined || scenario === undefined) return t.fail(name);
+    const counted = rowsOf(normalized, voltagent, scenario).filter((row) => row['usage_scope'] === 'own');
+    for (const column of ['input_tokens', 'output_tokens', 'total_tokens']) {
+      const sum = (rows: readonly Row[]): number => rows.reduce((total, row) => total + Number(row[column] ?? 0), 0);
+      t.equal(sum(counted), sum(scenario.calls), `${name}: ${column}`);
+    }
+  }
+});
+
 /**
  * The client library and the captured instrumentation each create a span: two records of one call.
  */

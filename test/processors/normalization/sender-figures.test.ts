@@ -353,7 +353,7 @@ const MASTRA_STREAM = {
 
 const FRAMEWORKS: readonly Shape[] = [
   {
-    what: 'a call of VoltAgent',
+    what: 'a call of VoltAgent, whose usage is that of the last step of its agent',
     record: {
       attributes: {
         ...VOLTAGENT,
@@ -373,7 +373,7 @@ const FRAMEWORKS: readonly Shape[] = [
     },
     row: {
       category: 'model_call',
-      usage_scope: 'own',
+      usage_scope: null,
       input_tokens: 100,
       output_tokens: 20,
       total_tokens: 120,
@@ -401,6 +401,14 @@ const FRAMEWORKS: readonly Shape[] = [
       },
     },
     row: { category: 'agent', usage_scope: 'rollup', input_tokens: 100, agent_name: 'helper', dialect: 'voltagent' },
+  },
+  {
+    what: 'an agent of VoltAgent, whose usage is that of all its steps without the agents below it',
+    record: {
+      scope: '@voltagent/core',
+      attributes: { 'entity.type': 'agent', 'usage.prompt_tokens': 100n, 'usage.completion_tokens': 20n },
+    },
+    row: { category: 'agent', usage_scope: 'own', input_tokens: 100, output_tokens: 20, dialect: 'voltagent' },
   },
   {
     what: 'a tool of VoltAgent',
