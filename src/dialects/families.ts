@@ -35,6 +35,7 @@ import { OPENROUTER } from './openrouter.ts';
 import { OTEL, OTEL_LEGACY, OTEL_NEXT } from './otel.ts';
 import { PIPECAT } from './pipecat.ts';
 import { PYDANTIC_AI, LOGFIRE } from './pydantic-ai.ts';
+import { RIG } from './rig.ts';
 import { SENTRY } from './sentry.ts';
 import { SPRING_AI } from './spring-ai.ts';
 import { STRANDS, AGENTCORE } from './strands.ts';
@@ -102,6 +103,7 @@ export const DIALECTS: readonly Dialect[] = [
   CLOUDFLARE,
   ENVOY_AI_GATEWAY,
   VOLTAGENT,
+  RIG,
   MCP,
   FASTMCP,
   WEAVE,

@@ -21,6 +21,47 @@ const GEMINI = { resource: { 'service.name': 'gemini-cli' } };
 
 const SHAPES: readonly DocumentedCase[] = [
   {
+    what: 'a call of Rig',
+    signal: 'traces',
+    record: {
+      scope: 'shop',
+      name: 'chat',
+      attributes: {
+        target: 'rig::agent_chat',
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.agent.name': 'helper',
+        'gen_ai.response.model': 'o4-mini-2025-04-16',
+        'gen_ai.response.id': 'chatcmpl-1',
+        'gen_ai.usage.input_tokens': 2010n,
+        'gen_ai.usage.output_tokens': 311n,
+        'gen_ai.usage.cache_read.input_tokens': 1510n,
+      },
+    },
+    row: { dialect: 'rig', category: 'model_call', agent_name: 'helper', input_tokens: 2010, usage_scope: 'own' },
+  },
+  {
+    what: 'an agent of Rig, which is in another trace than its calls and repeats their usage',
+    signal: 'traces',
+    record: {
+      scope: 'shop',
+      name: 'invoke_agent',
+      attributes: {
+        target: 'rig::agent::prompt_request',
+        'gen_ai.operation.name': 'invoke_agent',
+        'gen_ai.prompt': 'How cold is Oslo?',
+        'gen_ai.usage.input_tokens': 2010n,
+        'gen_ai.usage.output_tokens': 311n,
+      },
+    },
+    row: {
+      dialect: 'rig',
+      category: 'agent',
+      input_content: 'How cold is Oslo?',
+      input_tokens: 2010,
+      usage_scope: null,
+    },
+  },
+  {
     what: 'a span of AG2 that repeats the usage of the call beside it, which does not count',
     signal: 'traces',
     record: {
