@@ -28,7 +28,7 @@ export const VOLTAGENT: Dialect = {
     tool_result: [own('output', { when: ['execute_tool'] })],
     retrieval_query: [own('input', { when: ['retrieval'] })],
     retrieval_documents: [own('output', { when: ['retrieval'] })],
-    input_content: [own('agent.messages'), own('llm.messages'), own('input')],
+    input_content: [own('agent.messages'), own('llm.messages'), own('input', { last: true })],
     output_content: [own('output')],
     system_instructions: [own('agent.instructions')],
     finish_reason: ['ai.response.finish_reason'],
