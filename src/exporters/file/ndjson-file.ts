@@ -192,10 +192,8 @@ export class NdjsonFile {
       if (large !== null && large.failure !== null) throw large.failure;
       if (this.#isDue(large?.bytes ?? bytes)) await this.#rotate();
       this.#large ??= large;
-      const before = this.#length;
-      await this.#write(chunks);
+      const holeEnd = await this.#write(chunks);
       this.#length += bytes;
-      const holeEnd = (await this.#directWrites?.holeEnd(bytes, before)) ?? null;
       if (!this.#isUnchanged || holeEnd !== null) await this.#moveOn(chunks, large, holeEnd);
       else if (large !== null) large.ranges = [...large.ranges, { from: this.#length - bytes, to: this.#length }];
       // On a disk that is almost full, small appends succeed between larger ones that fail.
@@ -216,13 +214,17 @@ export class NdjsonFile {
     if (this.#state === 'ready' && this.#failedParts.length > 0) this.#state = 'broken';
   }
 
-  async #write(chunks: readonly Buffer[]): Promise<void> {
+  /** Returns where zeros before the chunks end; null: there are none. */
+  async #write(chunks: readonly Buffer[]): Promise<number | null> {
     const handle = this.#opened();
     let atWorst: 'broken' | 'distrusted' = 'broken';
     try {
       await writeAll(handle, await this.#writeDirectly(chunks));
       atWorst = 'distrusted';
-      await handle.datasync();
+      // Together, because under load each wait takes an iteration of the event loop.
+      const hole = this.#directWrites?.holeEnd(bytesOf(chunks), this.#length) ?? null;
+      const [holeEnd] = await Promise.all([hole, handle.datasync()]);
+      return holeEnd;
     } catch (error) {
       this.#state = atWorst;
       throw error;
