@@ -9,6 +9,7 @@
  */
 import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { beginCollection } from '../service/collect-garbage.ts';
 
 /** Room for buffers, which the engine frees without marking after every 32 MiB of new ones, and for old objects. */
 const HEADROOM_BYTES = 56 * 1024 * 1024;
@@ -20,10 +21,17 @@ const YOUNG_SPACE = 'new_space';
 /** Doubled by the engine for each half. Its default is 8 before this version of V8, and 32 since. */
 const BUFFERS_FLAG = '--scavenger-max-new-space-capacity-mb=8';
 const BUFFERS_FLAG_SINCE = 13;
+/**
+ * Since this version V8 keeps the pages that its heap has given up (some 30 MiB, `pooled` of `--trace-gc`) until a
+ * collection that is to reduce memory.
+ */
+const POOL_SINCE = 13;
+
+const isSince = (version: number): boolean => Number.parseInt(process.versions.v8, 10) >= version;
 
 /** Takes effect with the next collection, because the engine reads the flags at each. */
 export function letHeapGrow(): void {
-  if (Number.parseInt(process.versions.v8, 10) >= BUFFERS_FLAG_SINCE) setFlagsFromString(BUFFERS_FLAG);
+  if (isSince(BUFFERS_FLAG_SINCE)) setFlagsFromString(BUFFERS_FLAG);
   setGrowth();
   new PerformanceObserver(setGrowth).observe({ entryTypes: ['gc'] });
 }
@@ -33,4 +41,15 @@ function setGrowth(): void {
   setFlagsFromString(`--heap-growing-percent=${Math.round(Math.min(MAX_PERCENT, Math.max(MIN_PERCENT, percent)))}`);
   const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === YOUNG_SPACE)?.space_size ?? 0;
   setFlagsFromString(`--semi-space-growth-factor=${young < MAX_YOUNG_BYTES ? 2 : 1}`);
+}
+
+/**
+ * `beginCollection`, which also returns the pages that the engine keeps for the heap to grow again. It then removes a
+ * part of the compiled code.
+ */
+export function beginReducingCollection(): void {
+  // The engine reads this flag when a collection begins.
+  if (isSince(POOL_SINCE)) setFlagsFromString('--optimize-for-size');
+  beginCollection();
+  setFlagsFromString('--no-optimize-for-size');
 }

@@ -1,16 +1,17 @@
 /**
  * Gives memory back when the process has become idle: garbage of the start or of the last load, and the young
  * generation (32 MiB), which the engine shrinks only in a full collection that follows some seconds with few
- * allocations. So an idle period begins with several collections, and has no more: those that the engine would begin
- * remove compiled code, which the next load needs.
+ * allocations. So an idle period begins with several collections, the last of which returns more memory, and has no
+ * more: those that the engine would begin remove compiled code, which the next load needs.
  */
 import { constants, PerformanceObserver } from 'node:perf_hooks';
 import { allowSteps, beginCollection } from '../service/collect-garbage.ts';
+import { beginReducingCollection } from './heap.ts';
 
 /** Shorter than the five seconds after which the engine finds that there are few allocations. */
 const TICK_MS = 2_000;
-/** Processor time of the process in a tick, below which it is idle. */
-const IDLE_US = 40_000;
+/** Processor time of the process in a tick, below which it is idle. A slow machine takes 20 to 40 ms without a load. */
+const IDLE_US = 80_000;
 /** Idle ticks before each collection. */
 const TICKS = 5;
 const COLLECTIONS = 3;
@@ -22,6 +23,7 @@ interface GcEntry {
 
 interface Engine {
   beginCollection(): void;
+  beginReducingCollection(): void;
   allowSteps(allowed: boolean): void;
 }
 
@@ -33,7 +35,10 @@ export class IdleCollections {
   /** Whether a collection of this class has not ended. */
   #isCollecting = false;
 
-  constructor(process: Pick<NodeJS.Process, 'cpuUsage'>, engine: Engine = { beginCollection, allowSteps }) {
+  constructor(
+    process: Pick<NodeJS.Process, 'cpuUsage'>,
+    engine: Engine = { beginCollection, beginReducingCollection, allowSteps },
+  ) {
     this.#process = process;
     this.#engine = engine;
     this.#usage = process.cpuUsage();
@@ -57,7 +62,8 @@ export class IdleCollections {
       const isDue = this.#idleTicks % TICKS === 0 && this.#idleTicks <= TICKS * COLLECTIONS;
       this.#engine.allowSteps(isDue);
       this.#isCollecting = isDue;
-      if (isDue) this.#engine.beginCollection();
+      if (this.#idleTicks === TICKS * COLLECTIONS) this.#engine.beginReducingCollection();
+      else if (isDue) this.#engine.beginCollection();
     }
     this.#usage = this.#process.cpuUsage();
   }

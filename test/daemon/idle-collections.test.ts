@@ -9,6 +9,7 @@ const COLLECTION_MS = 500;
 class Subject {
   readonly collections: IdleCollections;
   begun = 0;
+  readonly last: number[] = [];
   stepsAllowed = true;
   #usedUs = 0;
 
@@ -21,6 +22,7 @@ class Subject {
       { cpuUsage },
       {
         beginCollection: () => this.begun++,
+        beginReducingCollection: () => this.last.push(++this.begun),
         allowSteps: (allowed) => {
           this.stepsAllowed = allowed;
         },
@@ -52,10 +54,11 @@ t.test('an idle period begins with three collections, and has no more', async (t
   const begun: number[] = [];
   for (let i = 1; i <= 6; i++) {
     subject.ticks(TICKS - 1);
-    subject.tick(39);
+    subject.tick(79);
     begun.push(subject.begun);
   }
   t.same(begun, [1, 2, 3, 3, 3, 3]);
+  t.same(subject.last, [3]);
 });
 
 t.test('a load is not interrupted, and is followed by collections again', async (t) => {
@@ -83,13 +86,13 @@ t.test('in an idle period only the collections of this process have steps', asyn
 t.test('collections have steps as soon as a load is known', async (t) => {
   const subject = new Subject();
   subject.ticks(2);
-  subject.work(39);
+  subject.work(79);
   subject.collections.collected(false);
   t.notOk(subject.stepsAllowed);
   subject.work(1);
   subject.collections.collected(false);
   t.ok(subject.stepsAllowed, 'after a collection');
   subject.ticks(2);
-  subject.tick(40);
+  subject.tick(80);
   t.ok(subject.stepsAllowed, 'after a tick');
 });
