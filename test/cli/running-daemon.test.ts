@@ -33,7 +33,7 @@ async function start(t: Test, folder: string, args: readonly string[] = []): Pro
   return daemon;
 }
 
-t.test('a read while the embedded server cannot be restarted names the daemon that tries it', { skip }, async (t) => {
+longTest('a read while the embedded server cannot be restarted names the daemon that tries it', { skip }, async (t) => {
   const folder = await folderWithDatabase(t);
   const database = 'extensions: { postgres: { data_dir: . } }';
   const text = SIDECAR.replace('ledger: memory', 'extensions: [postgres]');
@@ -95,7 +95,7 @@ t.test('of daemons with the same configuration, that of the folder is meant', { 
   t.match(elsewhere, { code: 1, err: /^error: several daemons run with this configuration\n/u });
 });
 
-t.test('commands that send find a daemon whose port the configuration leaves open', { skip }, async (t) => {
+longTest('commands that send find a daemon whose port the configuration leaves open', { skip }, async (t) => {
   const folder = folderOf({ 'sluice.yaml': SIDECAR });
   const bench = ['bench', '--key', KEY, '--yes', '--kind', 'small-spans', '--rate', '64', '--duration', '1s', '--json'];
   t.match(await sluice(bench, { folder }), { code: 1, err: /no daemon runs with this configuration/u });

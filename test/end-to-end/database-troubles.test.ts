@@ -247,7 +247,7 @@ t.test('a lookup that fails while the database is available is 500', async (t) =
   t.ok(daemon.service.ready());
 });
 
-t.test('a lookup that times out before the database is known to be unavailable', async (t) => {
+longTest('a lookup that times out before the database is known to be unavailable', async (t) => {
   const config = postgresConfig({ databaseUrl }).replace(
     '  auth:',
     '  auth:\n    lookup_timeout: 300ms\n    cache_ttl: 0s',

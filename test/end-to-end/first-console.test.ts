@@ -9,6 +9,7 @@ import { sluice } from '../support/command-line.ts';
 import { type Executable, freePort, openFolder, startExecutable } from '../support/executable.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 import { createDatabase } from '../support/postgres.ts';
+import '../support/long-file.ts';
 
 const WHOLE_MS = 4 * PATIENCE_MS;
 const LINK = /\bhttp:\/\/127\.0\.0\.1:\d+\/login#[0-9A-Za-z_-]{43}\b/u;

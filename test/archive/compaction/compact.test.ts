@@ -224,7 +224,7 @@ longTest('an object that is lost or damaged stops the run, and nothing of its co
   t.same(await namesInLake(scene), ['a', 'b']);
 });
 
-t.test('what was erased before its publication is not published, and is erased from files after it', async (t) => {
+longTest('what was erased before its publication is not published, and is erased from files after it', async (t) => {
   const scene = await startCompaction(t, 'objects');
   const [erased, later] = [newTraceId(), newTraceId()];
   await sendSpans(scene, [aSpan({ name: 'erased', traceId: erased }), aSpan({ name: 'kept' })]);

@@ -155,7 +155,7 @@ t.test('a replay, a conflict, another environment and a full quota leave no part
   t.equal(ingested().length, 5, 'their objects have no part');
 });
 
-t.test('equal bytes at once are accepted once', async (t) => {
+longTest('equal bytes at once are accepted once', async (t) => {
   const { scene } = await startInBucket(t);
   const body = spanBody('once');
   const answers = await Promise.all(Array.from({ length: 6 }, () => send(scene.url, { body })));
@@ -259,7 +259,7 @@ longTest(
   },
 );
 
-t.test(
+longTest(
   'a commit that fails after the put leaves an object without a part, and the retry is accepted once',
   async (t) => {
     const { scene, ingested } = await startInBucket(t);

@@ -11,6 +11,7 @@ import { send } from '../../support/otlp-client.ts';
 import { aSpan, aTraceRequest } from '../../support/payloads.ts';
 import { postgresConfig, startPostgresDaemon } from '../../support/postgres-daemon.ts';
 import { byTrace, type NodeContents, randomTree, sendNodes, type TreeNode } from '../../support/random-trees.ts';
+import '../../support/long-file.ts';
 
 t.setTimeout(300_000);
 

@@ -5,6 +5,7 @@ import { chromiumFor } from '../../../support/browser.ts';
 import { startConsole, type TestConsole } from '../../../support/console.ts';
 import { logIn, openBrowser, sendDemo } from '../../../support/console-page.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
+import '../../../support/long-file.ts';
 
 /** Replaces fields of the answers at this path. */
 const change = (page: Page, path: RegExp, fields: object): Promise<unknown> =>

@@ -5,6 +5,7 @@ import { startConsole } from '../../../support/console.ts';
 import { logIn, openBrowser } from '../../../support/console-page.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
 import { aSpan, aTraceRequest } from '../../../support/payloads.ts';
+import '../../../support/long-file.ts';
 
 const TRACE = 'a'.repeat(32);
 const NAMED = '**bold** &lt;b&gt; &amp; &none;';

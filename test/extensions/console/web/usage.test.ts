@@ -5,6 +5,7 @@ import { chromiumFor } from '../../../support/browser.ts';
 import { startConsole } from '../../../support/console.ts';
 import { logIn, openBrowser, sendDemo } from '../../../support/console-page.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
+import '../../../support/long-file.ts';
 
 const startNs = BigInt(Date.now()) * 1_000_000n;
 const callOf = (provider: string, cost: number | null) => ({

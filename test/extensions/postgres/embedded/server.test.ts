@@ -96,7 +96,7 @@ t.test(
   },
 );
 
-t.test('a server that cannot be restarted: the log names the cause and its remedy, until it can', async (t) => {
+longTest('a server that cannot be restarted: the log names the cause and its remedy, until it can', async (t) => {
   const folder = await folderWithDatabase(t);
   const { server, log } = serverFor(t, folder);
   const address = await server.start();
