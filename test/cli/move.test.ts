@@ -35,7 +35,7 @@ writeFileSync(join(folder, 'target.yaml'), postgresConfig({ databaseUrl: target.
 const MOVE = ['move', '--to', target.url, '-c', 'source.yaml'];
 const NEW_FOLDER = ['move', '--to', 'embedded:new', '-c', 'source.yaml'];
 
-longTest('a database that a daemon uses is not moved', async (t) => {
+t.test('a database that a daemon uses is not moved', async (t) => {
   const refusal = { code: 1, out: '', err: /a daemon or a command uses this database[\s\S]*Stop all daemons/u };
   t.match(await sluice(...MOVE), refusal);
   t.match(await sluice(...NEW_FOLDER), refusal);

@@ -81,7 +81,7 @@ t.test('the reader', async (t) => {
   });
 
   t.test('a question that takes too long is ended, and the connection is used again', async (t) => {
-    const reader = open({ timeoutMs: 50 });
+    const reader = open({ timeoutMs: 500 });
     t.equal(await reasonOf(reader.query('SELECT pg_sleep(60)')), 'too_long');
     t.same(await reader.query('SELECT $1::int4 + 1 AS two', [1]), [{ two: 2 }]);
   });
