@@ -70,8 +70,9 @@ export class DirectWrites {
   }
 
   /**
-   * Where the zeros end that are before the bytes of an append to a file of `length` bytes: another program has
-   * shortened the file meanwhile, and these writes are not at its end. Null: there are none. No line contains a zero.
+   * The offset at which zeros before an append of `bytes` to a file of `length` bytes end. Another program has then
+   * shortened the file during the append, and the kernel filled the gap before a later write. Null: there are none. No
+   * line contains a zero.
    */
   async holeEnd(bytes: number, length: number): Promise<number | null> {
     if (this.#opened === null || !this.isFor(bytes, length)) return null;

@@ -59,6 +59,7 @@ const PART_BYTES = 8388608;
  * broken.
  */
 const UNREADY_MS = 2000;
+const CHANGED_AGAIN = 'another program changes the file again and again';
 
 export class NdjsonFile {
   readonly #path: string;
@@ -214,7 +215,7 @@ export class NdjsonFile {
     if (this.#state === 'ready' && this.#failedParts.length > 0) this.#state = 'broken';
   }
 
-  /** Returns where zeros before the chunks end; null: there are none. */
+  /** Returns the offset at which zeros before the chunks end; null: there are none. */
   async #write(chunks: readonly Buffer[]): Promise<number | null> {
     const handle = this.#opened();
     let atWorst: 'broken' | 'distrusted' = 'broken';
@@ -282,7 +283,8 @@ export class NdjsonFile {
    * Runs after an append, when another program has removed, renamed or shortened the file meanwhile. If the lines of
    * the append are still in a file that has a name, the exporter begins a new file or continues the same one. Otherwise
    * it writes the lines again. Rejects when that fails. If the lines are kept and only the new file cannot be opened,
-   * the next append rejects. `holeEnd`: the file has zeros up to this offset, where it was shortened; null without.
+   * the next append rejects. `holeEnd`: the offset up to which the file has zeros, because it was shortened; null: it
+   * has none.
    */
   async #moveOn(chunks: readonly Buffer[], large: LargeAppend | null, holeEnd: number | null): Promise<void> {
     const handle = this.#opened();
@@ -304,10 +306,16 @@ export class NdjsonFile {
     }
     if (failure !== null) throw failure;
     if (isKept) return;
-    await this.#write(chunks);
+    const holeAgain = await this.#write(chunks);
+    if (holeAgain !== null) {
+      // A part of these lines may be missing. The recovery cuts the file back to the lines before the zeros.
+      this.#state = 'broken';
+      this.#length = await lastLineEnd(this.#opened(), holeAgain);
+      throw new Error(CHANGED_AGAIN);
+    }
     this.#length += bytes;
     if (large !== null) large.ranges = [{ from: this.#length - bytes, to: this.#length }];
-    if (!this.#isUnchanged) throw new Error('another program changes the file again and again');
+    if (!this.#isUnchanged) throw new Error(CHANGED_AGAIN);
   }
 
   async #reopen(): Promise<void> {
