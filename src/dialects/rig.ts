@@ -1,4 +1,4 @@
-/** Rig for Rust. Its tracing uses a tracer of the application, and tells the module of each span. */
+/** Rig for Rust. Its spans come from a tracer of the application and name their Rust module. */
 import type { Dialect } from './dialect.ts';
 
 export const RIG: Dialect = {

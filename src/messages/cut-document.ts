@@ -1,6 +1,6 @@
 /**
- * JSON that ends too early: content of which only the beginning is read, or that a limit of the sender cut. What is
- * there is read, so that its messages are shown as such.
+ * Reads JSON that ends too early: only its beginning was loaded, or the sender cut it. The values that are there can
+ * then be shown as messages.
  */
 import { type Json, parseJson } from '../pdata/exact-json.ts';
 

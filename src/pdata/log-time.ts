@@ -7,5 +7,8 @@
 export const logNs = (record: string): string =>
   `sluice.log_ns(${record}.time_unix_nano, ${record}.observed_time_unix_nano, ${record}.received_at)`;
 
-/** The order by time. Log records have no id, so those of one time are in the order in which they were stored. */
-export const logOrder = (record: string): string => `${logNs(record)}, ${record}.tableoid, ${record}.ctid`;
+/** The order of records of one time, which have no id: as they were stored. */
+export const logPlace = (record: string): string => `${record}.tableoid, ${record}.ctid`;
+
+/** The order by time. */
+export const logOrder = (record: string): string => `${logNs(record)}, ${logPlace(record)}`;

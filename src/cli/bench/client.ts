@@ -11,7 +11,7 @@ import type { Requests } from './requests.ts';
 const MOST_CONNECTIONS = 4096;
 /** Requests that wait for a connection. At a rate beyond all capacity they would otherwise fill the memory. */
 const MOST_WAITING = 10_000;
-/** The part of a load's time that requests still waiting at its end have: a short delay at the end loses none. */
+/** After a load, waiting requests are still sent for this part of its time: a short delay at the end loses none. */
 const DRAIN_SHARE = 0.05;
 /** A generator that is behind its rate handles answers and signals after so many requests. */
 const REQUESTS_AT_ONCE = 1000;

@@ -15,7 +15,7 @@ export interface SpanKey {
   readonly startNs: string;
 }
 
-/** Log records of a span that are read: the first. */
+/** The log records of a span that are read, from the first on. */
 const MOST_LOGS = 1_000;
 
 export interface SpanPlace {
@@ -72,7 +72,7 @@ export interface SpanRecord {
   readonly span: StoredText;
   /** The log records that name the span, in order of time. */
   readonly logs: readonly StoredText[];
-  /** How many name the span. Of many, `logs` has the first. */
+  /** How many name the span. `logs` has the first `MOST_LOGS`. */
   readonly logCount: number;
 }
 
@@ -86,17 +86,18 @@ export async function readSpan(reader: Reader, key: SpanKey): Promise<SpanRecord
   if (span === undefined) throw new UserError(`the span ${key.spanId} was removed`);
   const logs = storedTextQuery('logs');
   const times = await timesOf(reader, key);
-  const [values, ofSpan] = [
-    [...times.logs, key.spanId],
-    `${logs.from} WHERE s.project = $1 AND s.trace_id = decode($2, 'hex') AND s.received_at >= $3::timestamptz AND s.span_id = decode($4, 'hex')`,
-  ];
+  const values = [...times.logs, key.spanId];
+  const ofSpan = `${logs.from}
+    WHERE s.project = $1 AND s.trace_id = decode($2, 'hex') AND s.received_at >= $3::timestamptz AND s.span_id = decode($4, 'hex')`;
   const found = await reader.query(
     `SELECT ${logs.list} FROM ${ofSpan} ORDER BY ${logOrder('s')} LIMIT ${MOST_LOGS}`,
     values,
   );
-  const [counted] =
-    found.length < MOST_LOGS ? [] : await reader.query(`SELECT count(*) AS logs FROM ${ofSpan}`, values);
-  const logCount = Math.max(found.length, Number(counted?.['logs'] ?? 0));
+  let logCount = found.length;
+  if (logCount === MOST_LOGS) {
+    const [counted] = await reader.query(`SELECT count(*) AS logs FROM ${ofSpan}`, values);
+    logCount = Math.max(logCount, Number(counted?.['logs']));
+  }
   return { key, span: textRow(span), logs: found.map(textRow), logCount };
 }
 

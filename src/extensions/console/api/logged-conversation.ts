@@ -1,6 +1,6 @@
 /** Conversations that only log records name, as of command line agents that send no spans. */
 import { CONTENT_COLUMNS } from '../../../pdata/content-columns.ts';
-import { logNs } from '../../../pdata/log-time.ts';
+import { logNs, logPlace } from '../../../pdata/log-time.ts';
 import type { RequestReader } from '../server/route.ts';
 import { contentJson, finishReasons, nameText, ROOM, roomFor } from './texts.ts';
 
@@ -61,7 +61,7 @@ export async function readLoggedTurn(
     `WITH page AS MATERIALIZED (
        SELECT l.*, ${LOG_NS} AS ns, l.tableoid AS place, l.ctid AS at FROM sluice.logs l
        WHERE ${logsIn('$2::text')} AND ${IS_SAID} AND ${LOG_NS} <= $3::int8
-       ORDER BY ${LOG_NS} DESC, l.tableoid, l.ctid OFFSET $4::int4 LIMIT ${STEPS + 1}
+       ORDER BY ${LOG_NS} DESC, ${logPlace('l')} OFFSET $4::int4 LIMIT ${STEPS + 1}
      ), shown AS MATERIALIZED (SELECT * FROM page ORDER BY ns DESC, place, at LIMIT ${STEPS}
      ), ${roomFor('(SELECT count(*) FROM shown)')}
      SELECT (SELECT count(*) FROM page) > ${STEPS} AS more, (SELECT min(ns) FROM shown)::text AS ns,

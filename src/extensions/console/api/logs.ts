@@ -1,5 +1,5 @@
 /** `GET …/logs`: log records, newest first; `GET …/traces/{trace}/logs`: those of a trace, in order of time. */
-import { logNs } from '../../../pdata/log-time.ts';
+import { logNs, logPlace } from '../../../pdata/log-time.ts';
 import { Parameters } from '../filter/parameters.ts';
 import { jsonText, PROJECT, readRoute } from '../server/route.ts';
 import { reachOf } from './completeness.ts';
@@ -43,7 +43,7 @@ export const listTraceLogs = readRoute(
     const { ns, passed } = readLogPlace(query.get('after')) ?? FIRST;
     const [row] = await reader.query(
       `SELECT string_agg(${logJson(caller.seesContent)}::text, E'\\n' ORDER BY l.ns, l.place) AS items, max(ARRAY[l.ns, l.place])::text[] AS last FROM (
-       SELECT l.*, ${TIME} AS ns, row_number() OVER (PARTITION BY ${TIME} ORDER BY l.tableoid, l.ctid) AS place
+       SELECT l.*, ${TIME} AS ns, row_number() OVER (PARTITION BY ${TIME} ORDER BY ${logPlace('l')}) AS place
        FROM sluice.logs l WHERE l.trace_id = $1::bytea AND l.project = $2::text AND l.received_at >= $3::timestamptz
          AND ($4::bytea IS NULL OR l.span_id = $4::bytea) AND ${TIME} >= $5::int8
        ORDER BY ns, place OFFSET $6::int4 LIMIT $7::int4) l`,
@@ -133,7 +133,7 @@ export function logsByTime({ project, lowest, highest, conditions = 'true', most
   const half = (ns: string, isOfHalf: string): string =>
     `SELECT l.*, ${ns} AS ns, l.tableoid AS place_table, l.ctid AS place_row FROM sluice.logs l
      WHERE l.project = ${project} AND ${ns} BETWEEN ${lowest} AND ${highest} AND ${isOfHalf} AND ${conditions}
-     ORDER BY ${ns} DESC, l.tableoid, l.ctid LIMIT ${most}`;
+     ORDER BY ${ns} DESC, ${logPlace('l')} LIMIT ${most}`;
   const timed = half('l.time_unix_nano', 'l.time_unix_nano IS NOT NULL');
   return `((${timed}) UNION ALL (${half(TIME, 'l.time_unix_nano IS NULL')}))`;
 }

@@ -8,9 +8,6 @@ import { IN_TRACE } from '../filter/trace-spans.ts';
 import type { RequestContext } from '../server/route.ts';
 import { JAEGER_SPANS, JaegerTrace } from './span-json.ts';
 
-/** Columns besides the content columns that need the right to content. */
-const PRIVATE_COLUMNS = ['status_message', 'events', 'attributes', 'scope_attributes'];
-
 export interface SpanLimits {
   readonly spans: number;
   /** Characters of the stored rows. */
@@ -25,11 +22,8 @@ export async function* spansWithin(
   trace: StoredTrace,
   { spans, characters, withContent }: SpanLimits,
 ): AsyncGenerator<readonly StoredText[]> {
-  const { caller } = context;
-  const hidden = [
-    ...(caller.seesContent && withContent ? [] : CONTENT_COLUMNS),
-    ...(caller.seesContent ? [] : PRIVATE_COLUMNS),
-  ];
+  const content = withContent ? [] : CONTENT_COLUMNS;
+  const hidden = context.caller.seesContent ? content : Object.keys(HIDDEN);
   const unread = Object.fromEntries(hidden.map((name) => [name, 'NULL']));
   const { list, from } = storedTextQuery('traces', { ...partlyHidden(context), ...unread });
   const text = `SELECT ${list} FROM ${from} WHERE ${IN_TRACE} ORDER BY s.start_time_unix_nano, s.span_id LIMIT ${spans}`;

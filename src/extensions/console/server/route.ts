@@ -280,8 +280,9 @@ export const questionRoute = (path: string, handle: Handle): Route => ({
 });
 
 /**
- * A route that changes something, from a role upwards. `body`: the members that its body may have. Another one refuses
- * the request: with a misspelt one ignored, a key would be for all environments, or a person see all projects.
+ * A route that changes something, from a role upwards. `body`: the members that its body may have. A request with
+ * another one is refused. If a misspelt member were ignored, a key would be for all environments, or a person would see
+ * all projects.
  */
 export const changeRoute = (
   method: Exclude<Method, 'GET'>,

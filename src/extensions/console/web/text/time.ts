@@ -37,10 +37,10 @@ export function rangeOf(from: string | null, to: string | null, nowMs: number): 
   return { fromMs: Math.min(fromMs, toMs), toMs };
 }
 
-/** Whether this page writes it so. What it does not write, the API itself reads, or refuses. */
+/** Whether this page writes times in this form. The API reads or refuses all other forms. */
 const isOwn = (text: string): boolean => text === 'now' || RELATIVE.test(text) || OWN_DIGITS.test(text);
 
-/** The limits of a range, those of the page with the moments that they have now. `write`: a moment in milliseconds. */
+/** The limits of a range. Those that the page writes become moments. `write` formats one in milliseconds. */
 export function limitsOf(from: string | null, to: string | null, write: (ms: number) => string): [string, string] {
   const { fromMs, toMs } = rangeOf(from, to, Date.now());
   const limitOf = (text: string, ms: number): string => (isOwn(text) ? write(ms) : text);

@@ -88,7 +88,7 @@ export function Timeline({ trace, header, spans, more }: TimelineProps): JSX.Ele
     setLineKey(keyOf(span));
     select(span);
   };
-  // What is searched for in the parts that are not loaded yet.
+  // The search that continues in parts that are not loaded yet.
   const [sought, setSought] = useState<{ readonly is: (span: Span) => boolean } | null>(null);
   const step = (by: 1 | -1, is: (span: Span) => boolean): void => {
     const span = nextOf(spans, selected, by, is);
@@ -233,7 +233,7 @@ interface TraceKeys {
   readonly folding: Folding;
   readonly setFolding: (next: Folding) => void;
   readonly activate: (line: Line | undefined) => void;
-  /** To the next span that is such a one. */
+  /** Selects the next or the previous span that `is` accepts. */
   readonly step: (by: 1 | -1, is: (span: Span) => boolean) => void;
 }
 
