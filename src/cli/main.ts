@@ -32,7 +32,7 @@ export async function main(host: NodeJS.Process, schemas?: CompiledSchemas): Pro
     if (earlyEnd.hasBegun) return;
     // `sluice components | head` closes the output early, which is not an error.
     const isFault = error.code !== 'EPIPE';
-    if (isFault) terminal.say(`error: the output cannot be written: ${error.message}`);
+    if (isFault) report(unwritable(error), host, terminal);
     earlyEnd.begin(() => host.exit(isFault ? 1 : 0));
   });
   // A daemon whose messages cannot be written runs on.
@@ -214,6 +214,10 @@ function report(error: unknown, host: NodeJS.Process, terminal: Terminal): ExitC
   terminal.say(`${red}: this is a fault of Sluice itself\n${trace}`);
   return 1;
 }
+
+/** A file that standard output was redirected to cannot be written. */
+const unwritable = (error: NodeJS.ErrnoException): UserError =>
+  new UserError(`the output cannot be written: ${fileFault(error)}`, diskRemedy(error));
 
 /** Faults of a disk, which are never of Sluice itself. */
 const DISK_FAULTS = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS', 'EIO']);

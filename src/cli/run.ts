@@ -5,6 +5,7 @@ import { isWorker } from '../daemon/workers/messages.ts';
 import type { Call, Command } from './command.ts';
 import { commandLine } from './command-line.ts';
 import { configWords, RUN_OPTIONS, readConfig } from './config-options.ts';
+import { fileFault } from './file-fault.ts';
 import { describeGreeting } from './greeting.ts';
 import { refuseForeignDatabase } from './foreign-database.ts';
 import { UsageError, type Values } from './options.ts';
@@ -29,8 +30,8 @@ export const command: Command = {
     letHeapGrow();
     // The daemon runs on without its greeting, as without its log.
     call.process.stdout.removeAllListeners('error');
-    call.process.stdout.on('error', ({ message }) =>
-      call.terminal.say(`warning: the output cannot be written: ${message}`),
+    call.process.stdout.on('error', (error) =>
+      call.terminal.say(`warning: the output cannot be written: ${fileFault(error)}`),
     );
     const host = hostOf(call);
     if (isWorker(call.process)) {

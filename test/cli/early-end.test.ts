@@ -37,7 +37,7 @@ t.test('a server that a command has started stops with it', { skip }, async (t) 
 
   const migrated = sluice('/dev/full', 'migrate');
   t.equal(migrated.status, 1);
-  t.match(migrated.stderr, /error: the output cannot be written: ENOSPC/u);
+  t.match(migrated.stderr, /error: the output cannot be written: the disk is full\n {2}hint: Free/u);
   t.notOk(isRunning('data'), 'after output that cannot be written');
 
   t.equal(sluice('/dev/null', 'backup', 'a.backup').status, 0);
@@ -105,7 +105,7 @@ t.test('a daemon whose greeting cannot be written runs on', { skip }, async (t) 
   writeFileSync(join(folder, 'a.yaml'), postgresConfig({ databaseUrl }));
   const line = 'exec "$0" "$@" >/dev/full';
   const daemon = watchExecutable(spawn('sh', ['-c', line, process.execPath, BIN, '-c', 'a.yaml'], { cwd: folder }));
-  await daemon.until('warning: the output cannot be written: ENOSPC');
+  await daemon.until('warning: the output cannot be written: the disk is full');
   daemon.child.kill('SIGTERM');
   t.equal(await daemon.ended, 0);
   t.match(daemon.output.err, '"msg":"stopped"');

@@ -57,7 +57,7 @@ t.test('a command says that its result cannot be written', { skip: !existsSync(F
   child.stderr?.on('data', (chunk: Buffer) => (said += chunk));
   const code = await new Promise((resolve) => child.once('close', resolve));
   t.equal(code, 1);
-  t.match(said, /^error: the output cannot be written: ENOSPC/u);
+  t.match(said, /^error: the output cannot be written: the disk is full\n {2}hint: Free some disk space/u);
 });
 
 t.test('a command whose output is closed early ends without an error', async (t) => {
