@@ -14,7 +14,7 @@ import { eventually } from '../support/eventually.ts';
 import { openMigrated } from '../support/migrated.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { postgresConfig } from '../support/postgres-daemon.ts';
-import { asUnprivileged } from '../support/unprivileged.ts';
+import { asUnprivileged, canRunUnprivileged } from '../support/unprivileged.ts';
 
 t.test('a server without room for more locks is not called unreachable', async (t) => {
   const hint = 'You might need to increase max_locks_per_transaction.';
@@ -34,7 +34,8 @@ t.test('a read-only disk of the server is not called a missing right', async (t)
   t.match(explainOpening(broken), { hint: 'Check the disk of the server.' }, 'and no fault of Sluice');
 });
 
-const skip = process.platform === 'win32';
+const skip =
+  (process.platform === 'win32' || !(await canRunUnprivileged())) && 'needs a Node.js that other users can run';
 
 t.test('a data folder of another user is not called absent', { skip }, async (t) => {
   const folder = folderOf({});

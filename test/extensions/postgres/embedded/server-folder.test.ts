@@ -1,29 +1,22 @@
 /** Users, folders and paths: the place of the embedded server's files when the default place is not usable. */
 import { access, chmod, chown, cp, mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import t from 'tap';
 import { chooseEndpoint, urlOf } from '../../../../src/extensions/postgres/embedded/address.ts';
-import { firstClosed } from '../../../../src/extensions/postgres/embedded/server-folder.ts';
 import { findUser } from '../../../../src/extensions/postgres/embedded/server-user.ts';
 import { waitFor } from '../../../../src/extensions/postgres/embedded/wait.ts';
 import { longTest } from '../../../support/long.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
-import { isRoot, UNPRIVILEGED } from '../../../support/unprivileged.ts';
+import { canRunUnprivileged, isRoot, UNPRIVILEGED } from '../../../support/unprivileged.ts';
 import { daemonFor, folderFor, killed, query, serverFor } from './scene.ts';
 
-const here = dirname(fileURLToPath(import.meta.url));
-const identity = { uid: UNPRIVILEGED, gid: UNPRIVILEGED };
 const KEPT = 'SELECT answer FROM kept';
-/** Another user must be able to reach these tests and the Node.js that runs them. */
-const reachable =
-  (await firstClosed(here, identity)) === undefined &&
-  (await firstClosed(dirname(process.execPath), identity)) === undefined;
+const canChangeUser = isRoot && (await canRunUnprivileged());
 
 t.test(
   'an ordinary user runs the server itself',
-  { skip: !(isRoot && reachable) && 'needs root, and a Node.js that other users can run, to change the user' },
+  { skip: !canChangeUser && 'needs root, and a Node.js that other users can run, to change the user' },
   async (t) => {
     const folder = await folderFor(t);
     await chown(folder, UNPRIVILEGED, UNPRIVILEGED);
