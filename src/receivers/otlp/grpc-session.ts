@@ -139,7 +139,10 @@ export class GrpcSession {
    * library sends later calls again on another connection.
    */
   drain(): void {
-    if (!this.#session.closed) this.#session.close();
+    // node:http2 throws when a session ends before it has read the bytes that its connection had received.
+    setImmediate(() => {
+      if (!this.#session.closed) this.#session.close();
+    });
   }
 
   destroy(): void {

@@ -20,6 +20,20 @@ export function isRepeated(rawHeaders: readonly string[], name: CheckedHeader): 
   return false;
 }
 
+/**
+ * Throws `invalid_body`. Node.js before 20.19 accepts a space in the name of a header, which a proxy may have removed
+ * (RFC 9112, section 5.1).
+ */
+export function requireNames({ rawHeaders }: IncomingMessage): void {
+  if (hasSpacedName(rawHeaders)) throw new Rejection('invalid_body', { cause: SPACED });
+}
+
+/** Throws `invalid_body`. Node.js before 20.19 accepts a second length behind a body in chunks. */
+export function requireTrailersWithoutLength({ rawTrailers }: IncomingMessage): void {
+  if (isNamed(rawTrailers, 'content-length'))
+    throw new Rejection('invalid_body', { cause: 'a length behind the body' });
+}
+
 /** Throws `invalid_api_key`. */
 export function requireOneKey(rawHeaders: readonly string[]): void {
   if (isRepeated(rawHeaders, 'authorization')) throw new Rejection('invalid_api_key', { cause: REPEATED });
@@ -45,8 +59,16 @@ function framingFault({ headers, httpVersion, rawHeaders }: IncomingMessage): st
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') return 'Transfer-Encoding is not chunked';
   if (coding !== undefined && httpVersion !== '1.1') return `chunks over HTTP/${httpVersion}`;
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return `HTTP/${httpVersion} in the form of HTTP/1`;
+  if (hasSpacedName(rawHeaders)) return SPACED;
   return isRepeated(rawHeaders, 'host') ? 'Host is repeated' : null;
 }
 
+const hasSpacedName = (rawHeaders: readonly string[]): boolean =>
+  rawHeaders.some((text, index) => index % 2 === 0 && text.includes(' '));
+
+const isNamed = (rawHeaders: readonly string[], name: string): boolean =>
+  rawHeaders.some((text, index) => index % 2 === 0 && text.toLowerCase() === name);
+
 const CHECKED_HEADERS = ['authorization', 'content-type', 'content-encoding'] as const;
 const REPEATED = 'the header is repeated';
+const SPACED = 'the name of a header has a space';
