@@ -51,6 +51,19 @@ export function integerAt({ i32, u32 }: Memory, word: number): number {
 export function doubleAt({ f64 }: Memory, word: number): number {
   return f64[(word + SCALAR) >>> 1] as number;
 }
+/** The double that a JSON number is, of a row of KIND_NUMBER_TEXT. */
+export function writtenDoubleAt({ u32, bytes }: Memory, word: number): number {
+  const offset = offsetAt(u32, word);
+  return Number(bytes.toString('latin1', offset, offset + lengthAt(u32, word)));
+}
+/** Whether a value of this kind is a number or a boolean. */
+export function isScalar(kind: number): boolean {
+  return isStoredInRow(kind) || kind === layout.KIND_NUMBER_TEXT;
+}
+/** Whether the row has the value itself, and no offset and length. */
+export function isStoredInRow(kind: number): boolean {
+  return kind === layout.KIND_INT || kind === layout.KIND_DOUBLE || kind === layout.KIND_BOOL;
+}
 
 /**
  * `at(first, count)` places the cursor before the first row. `next()` moves to the next row that no later duplicate
@@ -153,11 +166,12 @@ export class AttributeCursor {
   }
 
   /**
-   * The value of KIND_INT, KIND_DOUBLE or KIND_BOOL as a number; NaN for other kinds. Integers beyond 2^53 lose digits.
+   * The value of a scalar kind as a number; NaN for other kinds. Integers beyond 2^53 lose digits.
    */
   get number(): number {
     const kind = this.kind;
     if (kind === layout.KIND_DOUBLE) return doubleAt(this.#memory, this.#word);
+    if (kind === layout.KIND_NUMBER_TEXT) return writtenDoubleAt(this.#memory, this.#word);
     return kind === layout.KIND_INT || kind === layout.KIND_BOOL ? integerAt(this.#memory, this.#word) : Number.NaN;
   }
 

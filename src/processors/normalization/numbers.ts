@@ -2,7 +2,16 @@
  * Which values are numbers: token counts must be safe non-negative integers, durations finite and not negative. NaN is
  * neither.
  */
-import { doubleAt, headAt, integerAt, kindOf, lengthAt, offsetAt, wordOfRow } from '../../pdata/attributes.ts';
+import {
+  doubleAt,
+  headAt,
+  integerAt,
+  kindOf,
+  lengthAt,
+  offsetAt,
+  wordOfRow,
+  writtenDoubleAt,
+} from '../../pdata/attributes.ts';
 import { KIND_DOUBLE, KIND_INT, KIND_NUMBER_TEXT, KIND_TEXT } from '../../pdata/layout.ts';
 import type { Memory } from '../../pdata/memory.ts';
 
@@ -17,8 +26,7 @@ export function countOfRow(memory: Memory, row: number): number {
   const kind = kindOf(headAt(memory.u32, word));
   if (kind === KIND_INT) return countOfNumber(integerAt(memory, word));
   if (kind === KIND_DOUBLE) return countOfNumber(doubleAt(memory, word));
-  // A JSON double may be spelled 12.0 or 1.2e1.
-  if (kind === KIND_NUMBER_TEXT) return countOfNumber(Number(shortText(memory, word)));
+  if (kind === KIND_NUMBER_TEXT) return countOfNumber(writtenDoubleAt(memory, word));
   return kind === KIND_TEXT ? countOfValue(shortText(memory, word)) : Number.NaN;
 }
 
@@ -41,7 +49,8 @@ export function amountOfRow(memory: Memory, row: number): number {
   const kind = kindOf(headAt(memory.u32, word));
   if (kind === KIND_INT) return amountOfValue(integerAt(memory, word));
   if (kind === KIND_DOUBLE) return amountOfValue(doubleAt(memory, word));
-  return kind === KIND_TEXT || kind === KIND_NUMBER_TEXT ? amountOfValue(shortText(memory, word)) : Number.NaN;
+  if (kind === KIND_NUMBER_TEXT) return amountOfValue(writtenDoubleAt(memory, word));
+  return kind === KIND_TEXT ? amountOfValue(shortText(memory, word)) : Number.NaN;
 }
 
 export function amountOfValue(value: unknown): number {

@@ -6,6 +6,7 @@ import {
   type AttributeCursor,
   flagsOf,
   headAt,
+  isScalar,
   isText,
   lengthAt,
   offsetAt,
@@ -169,7 +170,7 @@ export class Reader {
   /** The bytes of a value in the body; a scalar counts none. */
   sizeOf(row: number): number {
     const { kind, length } = this.#cursor.goto(row);
-    return kind === layout.KIND_INT || kind === layout.KIND_DOUBLE || kind === layout.KIND_BOOL ? 0 : length;
+    return isScalar(kind) ? 0 : length;
   }
 
   /** Counts the bytes of a document that is parsed. */
@@ -184,11 +185,7 @@ export class Reader {
   #source(row: number): string {
     const { kind, offset, length, flags } = this.#cursor.goto(row);
     if (kind === layout.KIND_TEXT) return this.#batch.tables.string(offset, length, flags);
-    const isRendered =
-      kind === layout.KIND_ARRAY ||
-      kind === layout.KIND_MAP ||
-      kind === layout.KIND_JSON ||
-      kind === layout.KIND_NUMBER_TEXT;
+    const isRendered = kind === layout.KIND_ARRAY || kind === layout.KIND_MAP || kind === layout.KIND_JSON;
     return isRendered ? this.#batch.jsonOf(row) : '';
   }
 

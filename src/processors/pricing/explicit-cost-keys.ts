@@ -2,7 +2,7 @@
  * Finds the costs that records state themselves: their attributes, units and order of precedence. `explicit-cost.ts`
  * decides which values are valid and takes the first valid candidate.
  */
-import type { AttributeCursor } from '../../pdata/attributes.ts';
+import { type AttributeCursor, isStoredInRow } from '../../pdata/attributes.ts';
 import type { Tables } from '../../pdata/tables.ts';
 import type { Batch } from '../../pdata/batch.ts';
 import * as layout from '../../pdata/layout.ts';
@@ -140,15 +140,13 @@ function plainValue(batch: Batch, row: number): CostCandidate['value'] | null {
   const attribute = batch.cursor().goto(row);
   switch (attribute.kind) {
     case layout.KIND_DOUBLE:
+    case layout.KIND_NUMBER_TEXT:
       return attribute.number;
     case layout.KIND_INT:
       return wholeNumber(attribute);
     case layout.KIND_TEXT:
-    case layout.KIND_NUMBER_TEXT: {
       if (attribute.length > MAX_COST_BYTES) return null;
-      const text = batch.tables.string(attribute.offset, attribute.length, attribute.flags & layout.TEXT_JSON_ESCAPED);
-      return attribute.kind === layout.KIND_NUMBER_TEXT ? Number(text) : text;
-    }
+      return batch.tables.string(attribute.offset, attribute.length, attribute.flags & layout.TEXT_JSON_ESCAPED);
     default:
       return null;
   }
@@ -162,7 +160,7 @@ function wholeNumber(attribute: AttributeCursor): number | bigint {
 
 function valueInDocument(batch: Batch, paths: readonly string[], row: number): CostCandidate['value'] | null {
   const attribute = batch.cursor().goto(row);
-  if (attribute.kind !== layout.KIND_INT && attribute.length > MAX_DOCUMENT_BYTES) return null;
+  if (!isStoredInRow(attribute.kind) && attribute.length > MAX_DOCUMENT_BYTES) return null;
   const text = attribute.kind === layout.KIND_TEXT ? batch.textOf(row) : batch.jsonOf(row);
   const document = parseDocument(text ?? '');
   for (const path of paths) {

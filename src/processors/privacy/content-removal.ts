@@ -2,7 +2,7 @@
  * Removes content from a batch: drops every attribute, event and log body that may not be stored. Values stay in the
  * tables, so that later stages can read token counts inside them; a dropped value is never written.
  */
-import type { AttributeCursor } from '../../pdata/attributes.ts';
+import { type AttributeCursor, isScalar } from '../../pdata/attributes.ts';
 import type { Tables } from '../../pdata/tables.ts';
 import type { Batch } from '../../pdata/batch.ts';
 import * as layout from '../../pdata/layout.ts';
@@ -149,6 +149,7 @@ export class ContentRemoval {
       return;
     }
     while (rows.next()) {
+      // Counts and scores are no content.
       const kept = (this.#policies.of(rows.symbol) & POLICY_EVENT_KEPT) !== 0 || isScalar(rows.kind);
       if (kept) this.#removeRow(rows, signs, true);
       else rows.disposition = layout.DISPOSITION_DROP;
@@ -326,7 +327,3 @@ function isRemoved({ policy, dialects }: NestedPolicy, signs: number, inEvent: b
 }
 
 const isNested = (kind: number): boolean => kind === layout.KIND_MAP || kind === layout.KIND_ARRAY;
-
-/** Counts and scores are no content. */
-const isScalar = (kind: number): boolean =>
-  kind === layout.KIND_INT || kind === layout.KIND_DOUBLE || kind === layout.KIND_BOOL;

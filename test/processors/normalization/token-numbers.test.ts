@@ -74,6 +74,7 @@ t.test('a JSON double counts by its value, however it is spelled', async (t) => 
     ['12.5', null],
     ['-12.0', null],
     ['1e300', null],
+    [`12.${'0'.repeat(36)}`, 12],
     ['"NaN"', null],
   ];
   for (const [spelling, count] of spellings) {
@@ -115,4 +116,28 @@ t.test('durations may be fractions, but not negative or infinite', async (t) => 
   t.equal(amountOfValue('1.5e-3'), 0.0015);
   for (const value of [-1, Number.NaN, Number.POSITIVE_INFINITY, 'soon', '', true])
     t.same(amountOfValue(value), Number.NaN);
+});
+
+t.test('a JSON double is the same duration as its binary value', async (t) => {
+  const first = (value: string): unknown => {
+    const attribute = `{"key":"gen_ai.response.time_to_first_chunk","value":{"doubleValue":${value}}}`;
+    const span = `{"traceId":"${'1'.repeat(32)}","spanId":"${'2'.repeat(16)}","startTimeUnixNano":"1","attributes":[${attribute}]}`;
+    const body = Buffer.from(`{"resourceSpans":[{"scopeSpans":[{"spans":[${span}]}]}]}`);
+    return normalized.rows('traces', 'json', body)[0]?.['time_to_first_token_ms'];
+  };
+  const [row] = normalized.viaProtobuf('traces', [{ attributes: { 'gen_ai.response.time_to_first_chunk': -0 } }]);
+  t.equal(row?.['time_to_first_token_ms'], 0);
+  t.equal(first('-0.0'), 0);
+  t.equal(first(`0.5${'0'.repeat(36)}`), 500);
+  t.equal(first('-0.5'), null);
+});
+
+t.test('a double is no name and no document, in both encodings', async (t) => {
+  const attributes = { 'mlflow.llm.model': 3.5, 'mlflow.trace.user': 1e21, 'mlflow.spanType': 5 };
+  const [json] = normalized.plain('traces', [{ attributes }]);
+  const [protobuf] = normalized.viaProtobuf('traces', [{ attributes }]);
+  for (const column of ['request_model', 'user_id', 'operation']) {
+    t.equal(protobuf?.[column], null, column);
+    t.equal(json?.[column], null, column);
+  }
 });

@@ -172,6 +172,15 @@ t.test('events that are content lose their attributes and bodies, and stay as ev
     }
 });
 
+t.test('counts and scores of an event that is content are kept in both encodings', async (t) => {
+  for (const encoding of ENCODINGS)
+    for (const value of [{ doubleValue: 0.25 }, { intValue: '25' }, { boolValue: true }]) {
+      const message = spans({ events: [{ name: 'gen_ai.user.message', attributes: [{ key: 'score', value }] }] });
+      const stored = scene.stored(scene.process(silent, SIGNAL_TRACES, message, encoding));
+      t.match(stored, /"score":(?:0\.25|25|true)/u, `${JSON.stringify(value)} in ${encoding}`);
+    }
+});
+
 t.test('messages that are read from an event of any sender are content without a sign of that sender', async (t) => {
   const read = DIALECTS.flatMap(({ messageEvents = {} }) => Object.entries(messageEvents)).flatMap(([name, parts]) =>
     Object.entries(parts).flatMap(([key, part]) => (CONTENT_PARTS.has(part) ? [{ name, key }] : [])),

@@ -300,6 +300,9 @@ t.test('card numbers are found among numbers', async (t) => {
       const json = JSON.stringify(message).replace('0.5', written);
       t.match(scene.stored(scene.processBody(processor, signal, { json })), /"-?\[credit_cards\]"/, json);
     }
+  // A fraction does not hide the digits before it.
+  for (const encoding of ENCODINGS)
+    t.match(storedOf(spanWith({ doubleValue: 4111111111111111.5 }), encoding), /"\[credit_cards\]\.5"/);
   const harmless = spanWith(list({ intValue: '9223372036854775807' }, { intValue: '-4111111111111112' }));
   for (const encoding of ENCODINGS) t.match(storedOf(harmless, encoding), '[9223372036854775807,-4111111111111112]');
 });

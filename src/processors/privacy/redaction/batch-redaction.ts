@@ -2,13 +2,13 @@
  * Applies the rules to every text of a batch that will be stored. A replaced text is written to scratch and its row
  * refers to it, so later stages cannot read the old text. When scratch is full, the value is dropped.
  */
-import type { AttributeCursor } from '../../../pdata/attributes.ts';
+import { type AttributeCursor, isScalar } from '../../../pdata/attributes.ts';
 import type { Tables } from '../../../pdata/tables.ts';
 import type { Batch } from '../../../pdata/batch.ts';
 import * as layout from '../../../pdata/layout.ts';
 import { environmentNamed } from '../../../pdata/environment.ts';
 import type { Steps } from '../../../pdata/steps.ts';
-import { readText, readTextInSteps, type TextRef } from '../../../pdata/text.ts';
+import { readTextInSteps, type TextRef } from '../../../pdata/text.ts';
 import { TEXT_COLUMNS, type TextColumn, TextCursor } from '../../../pdata/text-columns.ts';
 import { Rejection } from '../../../errors.ts';
 import { renderJson } from '../../../pdata/render-json.ts';
@@ -170,16 +170,8 @@ export class BatchRedaction {
   /** The digits of a number that a rule may find; empty for anything else. */
   #decimal(row: AttributeCursor): string {
     const { kind } = row;
-    if (kind === layout.KIND_NUMBER_TEXT) return this.#numberText(row);
-    if ((kind !== layout.KIND_INT && kind !== layout.KIND_DOUBLE) || !this.#redactor.mayFind(row.number)) return '';
-    if (kind === layout.KIND_INT) return String(row.integer);
-    return Number.isInteger(row.number) ? String(row.number) : '';
-  }
-
-  /** The text to search of a JSON number beyond the numeric types. */
-  #numberText(row: AttributeCursor): string {
-    const written = readText(this.#tables.memory, row.offset, row.length, 0);
-    return this.#redactor.mayFind(Number(written)) ? String(Number(written)) : '';
+    if (!isScalar(kind) || kind === layout.KIND_BOOL || !this.#redactor.mayFind(row.number)) return '';
+    return String(kind === layout.KIND_INT ? row.integer : row.number);
   }
 
   /** Null: the value cannot be redacted. It is dropped and emptied, so that no later stage reads it. */
