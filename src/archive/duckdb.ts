@@ -3,7 +3,8 @@ import type { DuckDBAppender, DuckDBConnection, DuckDBInstance } from '@duckdb/n
 import { UserError } from '../errors.ts';
 
 const PACKAGE = '@duckdb/node-api';
-const INSTALL = `npm install ${PACKAGE}@1.5`;
+/** A whole version: all versions of the package are pre-releases to npm, which no range such as 1.5 finds. */
+const INSTALL = `npm install ${PACKAGE}@1.5.6-r.1`;
 
 /** DuckDB's values as JSON has them: 64-bit integers and decimals as strings. */
 export type DuckRow = Readonly<Record<string, unknown>>;

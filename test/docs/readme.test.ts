@@ -51,6 +51,26 @@ async function faultOf(line: string): Promise<string | null> {
   return unknown === undefined ? null : `no such option: ${unknown}`;
 }
 
+t.test('a package that the documentation installs by version is the tested one', (t) => {
+  const { packages } = JSON.parse(read('package-lock.json')) as {
+    readonly packages: Readonly<Record<string, { readonly version?: string }>>;
+  };
+  let checked = 0;
+  for (const path of documents()) {
+    for (const line of codeBlocks(read(path), 'sh').flatMap((block) => block.split('\n'))) {
+      if (!line.startsWith('npm install ')) continue;
+      for (const [, name = '', version] of line.matchAll(/ (@?[\w./-]+)@([\w.-]+)/g)) {
+        const tested = packages[`node_modules/${name}`]?.version;
+        if (tested === undefined) continue;
+        t.equal(version, tested, `${path}: ${name}`);
+        checked++;
+      }
+    }
+  }
+  t.ok(checked > 0, 'there are some');
+  t.end();
+});
+
 t.test('README and package.json require the same version of Node', async (t) => {
   const manifest = JSON.parse(read('package.json')) as { readonly engines: { readonly node: string } };
   t.match(read('README.md'), `Node ${manifest.engines.node.replace('>=', '')} or newer`);

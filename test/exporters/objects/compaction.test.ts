@@ -118,7 +118,7 @@ longTest('the daemon publishes the parts, and says what is missing for it', asyn
   const hook = new URL('../../support/without-duckdb.js', import.meta.url);
   const without = startRun({ NODE_OPTIONS: `--import ${hook}` });
   await without.until('the compaction failed and is tried again');
-  t.match(without.output.err, /npm install @duckdb\/node-api@1\.5/u);
+  t.match(without.output.err, /npm install @duckdb\/node-api@1\.5\.6-r\.1\b/u);
   await end(without);
   await query("DELETE FROM sluice.maintenance_state WHERE name = 'compaction'");
   const daemon = startRun();
