@@ -26,6 +26,8 @@ const NO_SCHEME = 'the Authorization header does not begin with "Bearer "';
 /** The value of the variable, given to a client that does not decode it. */
 const ENCODED = /^Bearer(?:%20|\+)/u;
 const URL_ENCODED = `${NO_SCHEME}: it is URL-encoded, which only the value of OTEL_EXPORTER_OTLP_HEADERS is`;
+/** What a client sends when the variable of its key is not set. */
+const NO_KEY = 'no key follows "Bearer" in the Authorization header';
 const SCHEME = 'Bearer ';
 const DATABASE_UNAVAILABLE = 'the database is unavailable';
 /** No key is longer; a longer one is refused without a lookup. */
@@ -168,10 +170,11 @@ function withStoredPrivacy(credential: Credential, stored: Project | null): Cred
  */
 function keyOf(authorization: string | undefined): string {
   if (authorization === undefined) throw new Rejection('invalid_api_key', { cause: 'no Authorization header' });
+  if (authorization.trimEnd() === SCHEME.trimEnd()) throw new Rejection('invalid_api_key', { cause: NO_KEY });
   if (!authorization.startsWith(SCHEME))
     throw new Rejection('invalid_api_key', { cause: ENCODED.test(authorization) ? URL_ENCODED : NO_SCHEME });
   const text = authorization.slice(SCHEME.length);
-  if (text === '' || text.length > MAX_KEY_LENGTH || /\s/.test(text))
+  if (text.length > MAX_KEY_LENGTH || /\s/.test(text))
     throw new Rejection('invalid_api_key', { cause: 'not the text of a key' });
   return text;
 }

@@ -129,6 +129,7 @@ t.test('a refused key is named by its id and cause, and its text is in no line',
     [`Bearer ${createReadToken().text}`, { details: { cause: /^a read token .*slc_/u } }],
     [`Bearer ${forged.text.slice(0, -1)}`, { details: { cause: 'not the text of a key' } }],
     [`bearer ${unknown.text}`, { details: { cause: 'the Authorization header does not begin with "Bearer "' } }],
+    ['Bearer ', { details: { cause: 'no key follows "Bearer" in the Authorization header' } }],
     [null, { details: { cause: 'no Authorization header' } }],
   ];
   for (const [authorization, expected] of cases) {
