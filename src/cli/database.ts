@@ -24,6 +24,7 @@ import type { Config } from '../config/config.ts';
 import { findPostgresOptions } from '../daemon/configured-database.ts';
 import { findDaemons, type RunningDaemon } from '../daemon/runtime-folder.ts';
 import type { Call } from './command.ts';
+import { commandLine } from './command-line.ts';
 import { readConfig } from './config-options.ts';
 import { fileFault } from './file-fault.ts';
 import { requireProject } from './known-project.ts';
@@ -154,10 +155,10 @@ export async function startServer({ earlyEnd }: Call, place: ServerOptions): Pro
 }
 
 /** A daemon starts a server that died again, which fails for as long as the cause lasts, such as a full disk. */
-async function notRunning(dataDir: string, { process }: Call): Promise<UserError> {
-  const daemon = (await findDaemons(process)).find((each) => databaseOf(each) === dataDir);
+async function notRunning(dataDir: string, call: Call): Promise<UserError> {
+  const daemon = (await findDaemons(call.process)).find((each) => databaseOf(each) === dataDir);
   return daemon === undefined
-    ? new UserError(`the embedded server in ${dataDir} does not run`, 'Start the daemon: sluice run')
+    ? new UserError(`the embedded server in ${dataDir} does not run`, `Start the daemon: ${commandLine(call, 'run')}`)
     : new UserError(
         `the embedded server in ${dataDir} does not answer`,
         `The daemon (pid ${daemon.status.pid}) starts it. Its log and \`sluice status\` say what prevents that.`,
@@ -182,7 +183,7 @@ async function findCluster({ access, options, call }: Opening): Promise<string> 
   throw new UserError(
     `there is no database in ${options.data_dir} yet`,
     describeOthers(daemons) ??
-      'Start the daemon, which creates it: sluice run. Or run the command in the folder of the daemon, with its --config.',
+      `Start the daemon, which creates it: ${commandLine(call, 'run')}. Or run the command in the folder of the daemon, with its --config.`,
   );
 }
 

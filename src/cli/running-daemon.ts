@@ -6,6 +6,7 @@ import { findDaemons, type RunningDaemon } from '../daemon/runtime-folder.ts';
 import type { ControlWord } from '../service/telemetry/status-server.ts';
 import type { Status } from '../service/telemetry/status.ts';
 import type { Call } from './command.ts';
+import { commandLine } from './command-line.ts';
 import { CONFIG_OPTIONS, readConfig } from './config-options.ts';
 import { textOption } from './options.ts';
 import { clean } from './view/screen-text.ts';
@@ -36,7 +37,7 @@ export async function findDaemonSocket(call: Call): Promise<string> {
     if (configured !== null) return configured;
   }
   const what = pid === undefined ? 'no daemon runs with this configuration in this folder' : `no daemon has pid ${pid}`;
-  throw new UserError(what, describeOthers(daemons) ?? 'Start one with: sluice run');
+  throw new UserError(what, describeOthers(daemons) ?? `Start one with: ${commandLine(call, 'run')}`);
 }
 
 /** A hint that names the daemons that run elsewhere; null without any. */

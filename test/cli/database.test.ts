@@ -34,6 +34,16 @@ t.test('a read-only disk of the server is not called a missing right', async (t)
   t.match(explainOpening(broken), { hint: 'Check the disk of the server.' }, 'and no fault of Sluice');
 });
 
+t.test('the command that starts the daemon has the options of the command that needs it', async (t) => {
+  const folder = folderOf({});
+  mkdirSync(join(folder, 'other', 'postgres', 'cluster'), { recursive: true });
+  const given = ['--set', 'extensions.postgres.data_dir=./other'];
+  t.match(await sluice(['traces', ...given], { folder }), {
+    code: 1,
+    err: /does not run\n {2}hint: Start the daemon: sluice run --set extensions\.postgres\.data_dir=\.\/other\n/u,
+  });
+});
+
 const skip =
   (process.platform === 'win32' || !(await canRunUnprivileged())) && 'needs a Node.js that other users can run';
 
