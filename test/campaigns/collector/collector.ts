@@ -58,6 +58,7 @@ const EAGER = `exporters: { otlphttp: {
 const folder = openFolder(t);
 const database = await createDatabase(t);
 const port = await freePort();
+const grpcPort = await freePort();
 const ports = await collectorPorts();
 const endpoint = `http://127.0.0.1:${port}`;
 const client = new pg.Client({ connectionString: database.url });
@@ -79,7 +80,7 @@ async function startSluice(): Promise<Executable> {
   await writeFile(
     overlay,
     `extensions: { postgres: { allow_unsafe: true }, health_check: { endpoint: "127.0.0.1:0" } }
-receivers: { otlp: { protocols: { http: { endpoint: "127.0.0.1:${port}", max_in_flight_size: 1MiB } } } }
+receivers: { otlp: { protocols: { http: { endpoint: "127.0.0.1:${port}", max_in_flight_size: 1MiB }, grpc: { endpoint: "127.0.0.1:${grpcPort}" } } } }
 processors: { auth: { keys: [ { key: ${KEY}, project: demo }, { key: ${FREE_KEY}, project: free, plan: free, monthly_spans: 10 } ] } }
 service: { telemetry: { metrics: { enabled: false } } }
 `,
@@ -90,14 +91,20 @@ service: { telemetry: { metrics: { enabled: false } } }
   return started;
 }
 
+/** The configurations for the Collector in docs/recipes.md. */
+async function recipes(): Promise<readonly string[]> {
+  const text = await readFile(RECIPES, 'utf8');
+  return [...text.matchAll(/^```yaml collector\n(receivers:\n.*?)^```$/gms)].map(([, config]) => config ?? '');
+}
+
 async function killSluice(): Promise<void> {
   sluice.child.kill('SIGKILL');
   await sluice.ended;
 }
 
 /** Sends spans in the SDK's own batches. Resolves when the Collector has accepted all of them. */
-async function burst(service: string, count = SPANS): Promise<void> {
-  const exporter = new OTLPTraceExporter({ url: `${collector.url}/v1/traces` });
+async function burst(service: string, count = SPANS, to = collector): Promise<void> {
+  const exporter = new OTLPTraceExporter({ url: `${to.url}/v1/traces` });
   const provider = new NodeTracerProvider({
     resource: resourceFromAttributes({ 'service.name': service }),
     spanProcessors: [new BatchSpanProcessor(exporter, { maxQueueSize: count, maxExportBatchSize: 50 })],
@@ -139,9 +146,9 @@ async function settled(from: Collector = collector): Promise<boolean> {
   return (await waitFor(empty, { timeoutMs: WAIT_MS })) ?? false;
 }
 
-async function everySpanOnce(t: Test, service: string): Promise<void> {
+async function everySpanOnce(t: Test, service: string, through = collector): Promise<void> {
   t.ok(await atLeast(service, SPANS), 'all have arrived');
-  t.ok(await settled(), 'the queue is empty');
+  t.ok(await settled(through), 'the queue is empty');
   const [row] = await store.query(
     `SELECT count(*)::int AS rows, count(DISTINCT span_id)::int AS spans,
             count(DISTINCT attributes->>'index')::int AS numbers FROM public.spans WHERE service_name = $1`,
@@ -183,6 +190,28 @@ t.test('Sluice is killed under load, and stores every record once', async (t) =>
   t.equal(await count('killed-small', VIEWS.log), ROUNDS * RECORDED.logs);
   t.equal(await count('killed-small', VIEWS.metric), ROUNDS * RECORDED.points);
   t.match(collector.log.text, /Will retry the request after interval/, 'the Collector retried');
+});
+
+t.test('Sluice is killed under load over gRPC, and stores every span once', async (t) => {
+  const own = await collectorPorts();
+  const recipe = (await recipes()).find((text) => text.includes('SLUICE_GRPC_ENDPOINT')) ?? '';
+  const overrides = recipe
+    .replace(/\$\{env:SLUICE_GRPC_ENDPOINT:-[^}]*\}/u, `127.0.0.1:${grpcPort}`)
+    .replace('127.0.0.1:4320', `127.0.0.1:${own.http}`)
+    .replace('port: 8889', `port: ${own.metrics}`)
+    .replace('min_size: 1000000, max_size: 4000000', 'min_size: 100000, max_size: 400000')
+    .replace('max_elapsed_time:', 'initial_interval: 50ms, max_interval: 1s, max_elapsed_time:');
+  const overGrpc = await startCollector({ ...options, name: 'grpc', overrides }, own);
+  t.teardown(() => overGrpc.end('SIGKILL'));
+  const flow = burst('grpc-killed', SPANS, overGrpc);
+  for (let kill = 1; kill <= KILLS; kill++) {
+    t.ok(await atLeast('grpc-killed', (SPANS * kill) / (KILLS + 2)), `kill ${kill} is under load`);
+    await killSluice();
+    sluice = await startSluice();
+  }
+  await flow;
+  await everySpanOnce(t, 'grpc-killed', overGrpc);
+  t.match(overGrpc.log.text, /Will retry the request after interval.*Unavailable/u, 'the Collector retried');
 });
 
 t.test('under overload Sluice answers 503 with Retry-After, and the Collector waits', async (t) => {
@@ -260,8 +289,7 @@ t.test('a request over its quota is not retried before the quota is renewed', as
 });
 
 t.test('the Collector accepts the configurations of the recipes', async (t) => {
-  const text = await readFile(RECIPES, 'utf8');
-  const configs = [...text.matchAll(/^```yaml collector\n(receivers:\n.*?)^```$/gms)].map(([, config]) => config ?? '');
+  const configs = await recipes();
   t.ok(configs.length > 0, 'there are some');
   for (const [index, config] of configs.entries()) {
     const path = join(folder, `recipe-${index}.yaml`);
