@@ -31,6 +31,7 @@ export const COST_ORDER: readonly string[] = [
   'gen_ai.token.cost.total',
   'gen_ai.token.cost.input',
   'gen_ai.token.cost.output',
+  'gen_ai.client.estimated_cost',
   'cost_usd',
   'cost_usd_micros',
   // Sums over other records.

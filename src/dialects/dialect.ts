@@ -47,7 +47,7 @@ export interface SourceRow {
   readonly when?: readonly Operation[];
   readonly on?: Place;
   readonly unit?: Unit;
-  /** Only the text before or after the first occurrence of this. */
+  /** Only the text before or after the first occurrence of this; a cost without it is none in USD. */
   readonly before?: string;
   readonly after?: string;
   /**
@@ -171,6 +171,8 @@ export interface Dialect {
    * that of the call.
    */
   readonly callsHaveAnswers?: boolean;
+  /** Spans do not say that they failed, but record the exception that ended them. */
+  readonly exceptionsAreFailures?: boolean;
   /** Operations whose span name is the name of the tool or agent. */
   readonly namedBySpan?: readonly Operation[];
   /**

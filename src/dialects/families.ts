@@ -37,6 +37,7 @@ import { PIPECAT } from './pipecat.ts';
 import { PYDANTIC_AI, LOGFIRE } from './pydantic-ai.ts';
 import { RIG } from './rig.ts';
 import { SENTRY } from './sentry.ts';
+import { QUARKUS_LANGCHAIN4J } from './quarkus.ts';
 import { SPRING_AI } from './spring-ai.ts';
 import { STRANDS, AGENTCORE } from './strands.ts';
 import { TANSTACK } from './tanstack.ts';
@@ -75,6 +76,7 @@ export const DIALECTS: readonly Dialect[] = [
   AG2,
   COPILOT,
   SPRING_AI,
+  QUARKUS_LANGCHAIN4J,
   LIVEKIT,
   PIPECAT,
   HAYSTACK,

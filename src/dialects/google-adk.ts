@@ -20,6 +20,10 @@ function counts(names: readonly string[], more: Partial<SourceRow> = {}): Source
   }));
 }
 
+function repeated(count: string): SourceRow {
+  return { attribute: `gen_ai.response.${count}`, last: true };
+}
+
 function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
@@ -31,10 +35,18 @@ export const GOOGLE_ADK: Dialect = {
   fields: {
     request_model: [{ attribute: REQUEST, paths: ['model', 'Model'] }],
     response_model: [{ attribute: RESPONSE, paths: ['model_version', 'modelVersion', 'ModelVersion'] }],
-    input_tokens: counts(['promptTokenCount', 'toolUsePromptTokenCount']),
-    output_tokens: counts(['candidatesTokenCount', 'thoughtsTokenCount'], { proves: 'inside' }),
-    total_tokens: counts(['totalTokenCount']),
-    cache_read_tokens: ['gen_ai.usage.experimental.cached_tokens', ...counts(['cachedContentTokenCount'])],
+    // ADK for Go repeats some counts of its document as attributes.
+    input_tokens: [...counts(['promptTokenCount', 'toolUsePromptTokenCount']), repeated('prompt_token_count')],
+    output_tokens: [
+      ...counts(['candidatesTokenCount', 'thoughtsTokenCount'], { proves: 'inside' }),
+      repeated('candidates_token_count'),
+    ],
+    total_tokens: [...counts(['totalTokenCount']), repeated('total_token_count')],
+    cache_read_tokens: [
+      'gen_ai.usage.experimental.cached_tokens',
+      ...counts(['cachedContentTokenCount']),
+      repeated('cached_content_token_count'),
+    ],
     reasoning_tokens: [
       { attribute: 'gen_ai.usage.experimental.reasoning_tokens', proves: 'outside' },
       ...counts(['thoughtsTokenCount']),

@@ -151,7 +151,9 @@ class MessageReader {
     // The result of a task of CrewAI: its messages are those before the answer.
     if (typeof value['raw'] === 'string' && 'json_dict' in value)
       return this.#loose([part('text', value['raw'])], 'assistant');
-    const asked = valueAt(value, 'messages', 'contents', 'Contents');
+    // A request of ADK for Go has its messages under the name that elsewhere is the text of one.
+    const named = objectAt(value, 'config') === undefined ? undefined : value['content'];
+    const asked = valueAt(value, 'messages', 'contents', 'Contents') ?? named;
     if (isList(asked)) return this.#withSystem(value, asked, role, depth);
     if (answers !== undefined) return this.read(value[answers] ?? null, 'assistant', depth);
     if (isList(value['output']) && valueAt(value, 'id', 'object') !== undefined)

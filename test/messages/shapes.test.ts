@@ -57,6 +57,7 @@ t.test('requests of providers are read into messages', async (t) => {
   for (const request of [
     { model: 'gemini', contents, config: { systemInstruction: 'brief', labels: {} } },
     { model: 'gemini', contents, config: { system_instruction: { role: 'user', parts: [{ text: 'brief' }] } } },
+    { model: 'gemini', content: contents, config: { systemInstruction: { parts: [{ text: 'brief' }] } } },
     { Model: 'gemini', Contents: contents, Config: { systemInstruction: { parts: [{ text: 'brief' }] } } },
   ])
     t.same(told(request), ['system: text brief', 'user: text hi'], 'a request of the Agent Development Kit');

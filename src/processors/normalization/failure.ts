@@ -32,10 +32,14 @@ function fillErrorType(view: RecordView): boolean {
   return false;
 }
 
-/** A recorded exception gives the kind of error, but does not prove a failure: the exception may have been caught. */
-function fillException(view: RecordView, row: number): false {
-  if (row >= 0 && view.reader.isText(row)) setNameRow(view, SLOT_ERROR_TYPE, row);
-  return false;
+/**
+ * A recorded exception gives the kind of error, but only some senders record those alone that ended the step: an
+ * exception may have been caught.
+ */
+function fillException(view: RecordView, row: number): boolean {
+  if (row < 0 || !view.reader.isText(row)) return false;
+  setNameRow(view, SLOT_ERROR_TYPE, row);
+  return view.lookups.dialects[view.dialect]?.exceptionsAreFailures === true;
 }
 
 function saysFailed(view: RecordView): boolean {

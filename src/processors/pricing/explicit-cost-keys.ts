@@ -132,8 +132,15 @@ function dialectOf(batch: Batch, record: number): string {
 }
 
 function statedValue(batch: Batch, source: SourceRow, row: number): CostCandidate['value'] | null {
-  const stated = source.paths === undefined ? plainValue(batch, row) : valueInDocument(batch, source.paths, row);
+  const whole = source.paths === undefined ? plainValue(batch, row) : valueInDocument(batch, source.paths, row);
+  const stated = source.before === undefined ? whole : textBefore(source.before, whole);
   return stated !== null && source.unit === 'micro_usd' ? dollarsOfMicros(stated) : stated;
+}
+
+/** The unit follows the amount; an amount in another unit is no cost. */
+function textBefore(unit: string, stated: CostCandidate['value'] | null): string | null {
+  const [amount = '', rest] = String(stated).split(unit);
+  return rest === undefined ? null : amount;
 }
 
 function plainValue(batch: Batch, row: number): CostCandidate['value'] | null {

@@ -220,7 +220,7 @@ const CHAT: ReadonlySet<string> = new Set(['chat', 'generate_content', 'text_com
 /** Frameworks have their own words for finish reasons; equal meaning is enough. */
 const MEANINGS: readonly (readonly string[])[] = [
   ['stop', 'end_turn', 'endturn', 'completed', 'stop_sequence', 'finish'],
-  ['tool_calls', 'tool-calls', 'tool_use', 'tooluse', 'tool_call'],
+  ['tool_calls', 'tool-calls', 'tool_use', 'tooluse', 'tool_call', 'tool_execution'],
   ['length', 'max_tokens', 'incomplete'],
 ];
 

@@ -961,6 +961,34 @@ const SHAPES: readonly DocumentedCase[] = [
     row: { category: null, dialect: 'spring-ai' },
   },
   {
+    what: 'a call of LangChain4j that failed, as Quarkus traces it',
+    signal: 'traces',
+    record: {
+      name: 'completion gpt-4o-mini',
+      scope: 'io.quarkus.opentelemetry',
+      attributes: { 'gen_ai.request.model': 'gpt-4o-mini' },
+      events: [{ name: 'exception', attributes: { 'exception.type': 'RateLimitException' } }],
+    },
+    row: { category: 'model_call', is_error: true, error_type: 'RateLimitException', dialect: 'quarkus-langchain4j' },
+  },
+  {
+    what: "the frame of Quarkus' AI service of LangChain4j, which has no attributes",
+    signal: 'traces',
+    record: { name: 'langchain4j.aiservices.Assistant.ask', scope: 'io.quarkus.opentelemetry' },
+    row: { category: 'workflow', operation: 'workflow', is_error: false, dialect: 'quarkus-langchain4j' },
+  },
+  {
+    what: 'a span of the tracer of Quarkus that is not about AI',
+    signal: 'traces',
+    record: {
+      name: 'GET /orders',
+      scope: 'io.quarkus.opentelemetry',
+      attributes: { 'http.request.method': 'GET' },
+      events: [{ name: 'exception', attributes: { 'exception.type': 'NotFound' } }],
+    },
+    row: { category: null, is_error: null, dialect: null },
+  },
+  {
     what: "Logfire's span that opened a stream, beside that of its answer",
     signal: 'traces',
     record: { scope: 'logfire.openai', attributes: { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'm' } },

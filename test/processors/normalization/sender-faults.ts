@@ -17,6 +17,18 @@ export const SENDER_FAULTS: readonly SenderFault[] = [
     reason: 'gives the model that answered as the requested one',
   },
   {
+    sender: 'genkit-go-openai',
+    scenarios: ['tool'],
+    fields: ['finish_reasons'],
+    reason: 'gives `stop` for an answer that asks for a tool',
+  },
+  {
+    sender: 'google-adk-go',
+    scenarios: ['stream', 'stream-cached'],
+    fields: ['output_content'],
+    reason: 'ends the span of a stream at its first event',
+  },
+  {
     sender: 'openinference-autogen',
     fields: ['request_model'],
     reason: 'gives the dated name that AutoGen knows for the requested model',

@@ -90,6 +90,13 @@ t.test('costs inside documents are found', async (t) => {
   t.match(stated({ attributes }), { total: [{ value: 0.5 }], input: [{ value: 0.25 }], output: [] });
 });
 
+t.test('the amount is before its unit, and one in another unit is no cost', async (t) => {
+  const cost = (text: string): unknown[] => totals({ attributes: { 'gen_ai.client.estimated_cost': text } });
+  t.strictSame(cost('0.00029175USD'), ['0.00029175']);
+  t.strictSame(cost('0.00029175EUR'), []);
+  t.strictSame(cost('0.00029175'), []);
+});
+
 t.test('sums over other records are marked', async (t) => {
   const found = stated({ attributes: { 'coding_agent.session.cost_usd': 5, 'gen_ai.operation.name': 'chat' } });
   t.match(found?.total, [{ value: 5, aggregate: true }]);
