@@ -10,6 +10,8 @@ import '../../../support/long-file.ts';
 /** The rows of one event, and of the first page of the list. */
 const MOST = 50;
 const MANY = 120;
+/** The rows of one event that the page shows at once. */
+const ARRIVING = 20;
 
 /** Each span is a trace of its own. The names tell the requests apart. */
 function spansNow(name: string, count: number): object {
@@ -74,5 +76,31 @@ if (chromium !== null) {
     await send('after', 1);
     // Under the pointer no row moves, so the row is offered: alone.
     await page.getByRole('button', { name: /^1 new ↑$/u }).waitFor();
+  });
+
+  t.test('rows that left the list leave the memory', async (t) => {
+    const { page, console, send } = await startScene(t, chromium);
+    await send('earlier', MANY);
+    await page.goto(`${console.origin}/p/shop/traces`);
+    await page.locator('.grid-row', { hasText: 'earlier' }).first().waitFor();
+    const arrive = async (from: number, to: number): Promise<void> => {
+      for (let at = from; at < to; at += 1) {
+        await send(`round ${at}.`, ARRIVING);
+        await page
+          .locator('.grid-row', { hasText: `round ${at}.` })
+          .first()
+          .waitFor();
+      }
+    };
+    const session = await page.context().newCDPSession(page);
+    const nodesNow = async (): Promise<number> => {
+      await session.send('HeapProfiler.collectGarbage');
+      return (await session.send('Memory.getDOMCounters')).nodes;
+    };
+    await arrive(0, 4);
+    const before = await nodesNow();
+    await arrive(4, 16);
+    const more = (await nodesNow()) - before;
+    t.ok(more < 12 * ARRIVING, `${more} more nodes for ${12 * ARRIVING} more rows`);
   });
 }

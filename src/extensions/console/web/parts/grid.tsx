@@ -40,71 +40,89 @@ interface GridProps<Row> {
   readonly footer?: ComponentChildren;
 }
 
-export function Grid<Row>(props: GridProps<Row>): JSX.Element {
-  const { height, active, onActive, onOpen } = props;
-  const count = props.rows.length;
-  const [first] = props.rows;
-  const current = props.rows[active];
+/**
+ * No function in it may use its whole properties: `footer` leads to the tree of that time, with its rows, and their
+ * listeners lead to the next one. Rows that are gone would stay in memory.
+ */
+export function Grid<Row>({
+  label,
+  role = 'grid',
+  class: className,
+  columns,
+  rows,
+  height,
+  active,
+  onActive,
+  onOpen,
+  rowOf,
+  cells,
+  keys,
+  onEnd,
+  footer,
+}: GridProps<Row>): JSX.Element {
+  const count = rows.length;
+  const [first] = rows;
+  const current = rows[active];
   const scroller = useRef<HTMLDivElement>(null);
   const id = useId();
   // Where the reader left the page that they return to.
   useLayoutEffect(() => {
     if (scroller.current !== null) scroller.current.scrollTop = Number(history.state);
   }, []);
-  const rows = useRows(scroller, count, height, HEADER_PX);
+  const sight = useRows(scroller, count, height, HEADER_PX);
   const move = (to: number): void => {
     if (count === 0) return;
     onActive(Math.max(0, Math.min(count - 1, to)));
   };
-  const keys: Shortcuts = {
+  const own: Shortcuts = {
     j: () => move(active + 1),
     k: () => move(active - 1),
     ArrowDown: () => move(active + 1),
     ArrowUp: () => move(active - 1),
-    PageDown: () => move(active + rows.page),
-    PageUp: () => move(active - rows.page),
+    PageDown: () => move(active + sight.page),
+    PageUp: () => move(active - sight.page),
     Home: () => move(0),
     End: () => move(count - 1),
     Enter: (event) => current !== undefined && onOpen?.(current, event),
-    ...props.keys,
+    ...keys,
   };
-  useKeys(keys, scroller);
+  useKeys(own, scroller);
   useEffect(() => {
-    if (active >= 0 && active < count) rows.reveal(active);
+    if (active >= 0 && active < count) sight.reveal(active);
   }, [active, count === 0]);
-  const last = rows.indexes.at(-1) ?? -1;
+  const last = sight.indexes.at(-1) ?? -1;
   useEffect(() => {
-    if (count > 0 && last >= count - 1) props.onEnd?.();
+    if (count > 0 && last >= count - 1) onEnd?.();
   }, [last, count]);
-  const isRendered = rows.indexes.includes(active);
+  const isRendered = sight.indexes.includes(active);
   return (
     <div
-      class={`grid ${props.class}`}
-      role={props.role ?? 'grid'}
-      aria-label={props.label}
-      aria-multiselectable={first === undefined || props.rowOf(first, 0).selected === undefined ? undefined : true}
+      class={`grid ${className}`}
+      role={role}
+      aria-label={label}
+      aria-multiselectable={first === undefined || rowOf(first, 0).selected === undefined ? undefined : true}
       aria-rowcount={count + 1}
       aria-activedescendant={isRendered ? `${id}-${active}` : undefined}
       tabIndex={0}
       ref={scroller}
     >
       <div class="grid-head" role="row" aria-rowindex={1}>
-        {props.columns.map(({ name, title, class: className }) => (
-          <span key={name} role="columnheader" class={className} title={title}>
+        {columns.map(({ name, title, class: of }) => (
+          <span key={name} role="columnheader" class={of} title={title}>
             {name === '' ? <span class="hidden-title">{title}</span> : name}
           </span>
         ))}
       </div>
       <div class="grid-body" role="presentation" style={{ height: `${count * height}px` }}>
-        {rows.indexes.map((index) => {
-          const row = props.rows[index] as Row;
-          const { key, class: className, level, expanded, selected } = props.rowOf(row, index);
+        {sight.indexes.map((index) => {
+          const row = rows[index] as Row;
+          const { key, class: kind, level, expanded, selected } = rowOf(row, index);
           return (
             <div
               key={key}
               id={`${id}-${index}`}
               role="row"
-              class={`grid-row ${className ?? ''} ${index === active ? 'active' : ''} ${selected === true ? 'picked' : ''}`}
+              class={`grid-row ${kind ?? ''} ${index === active ? 'active' : ''} ${selected === true ? 'picked' : ''}`}
               aria-rowindex={index + 2}
               aria-level={level}
               aria-expanded={expanded}
@@ -117,15 +135,15 @@ export function Grid<Row>(props: GridProps<Row>): JSX.Element {
                   onOpen?.(row, event);
               }}
             >
-              {props.cells(row)}
+              {cells(row)}
             </div>
           );
         })}
       </div>
-      {props.footer === undefined ? null : (
+      {footer === undefined ? null : (
         <div role="row">
           <div class="grid-foot" role="gridcell">
-            {props.footer}
+            {footer}
           </div>
         </div>
       )}
