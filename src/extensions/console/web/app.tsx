@@ -1,6 +1,6 @@
 /** The page for the present address. */
 import type { JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { loggedIn } from './data/api.ts';
 import { useResource } from './data/resource.ts';
 import { Link, Name } from './parts/basics.tsx';
@@ -73,9 +73,13 @@ function homeOf(projects: readonly string[]): string {
 
 function CurrentPage(): JSX.Element | null {
   const current = route.value;
+  const isFirst = useRef(true);
   useEffect(() => {
     if (current.project !== null) lastProject.value = current.project;
     document.title = titleOf(current);
+    // What had the focus is gone with the page before.
+    if (!isFirst.current && document.activeElement === document.body) document.getElementById('content')?.focus();
+    isFirst.current = false;
   }, [current]);
   useEffect(() => {
     const timer = setTimeout(trace.prefetch, PREFETCH_MS);

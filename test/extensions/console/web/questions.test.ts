@@ -13,6 +13,7 @@ const WHOLE_MS = 4 * PATIENCE_MS;
 const TRACES = 45;
 const ZONE = 'America/New_York';
 const SCROLL = 'document.querySelector(".grid").scrollTop';
+const FOCUS = 'document.activeElement.id';
 
 const spanOf = (_: unknown, at: number) => {
   const startNs = (BigInt(Date.now()) - BigInt(at) * 1_000n) * 1_000_000n;
@@ -129,13 +130,23 @@ async function returnToList(t: Test, page: Page, origin: string): Promise<void> 
   const place = await page.evaluate<number>(SCROLL);
   await row.getByRole('link').first().click();
   await page.locator('.trace-title').waitFor();
+  t.equal(await page.evaluate(FOCUS), 'content', 'the focus is on the page, as the list that had it is gone');
   await page.goBack();
   await row.waitFor();
   t.equal(await page.evaluate<number>(SCROLL), place, 'the list is where it was left');
+  t.match(await page.locator('.grid-row.active').textContent(), 'step 30', 'the row that was opened is active');
+  t.equal(await page.evaluate(FOCUS), 'content', 'the focus is on the page again');
+  await page.keyboard.press('j');
+  t.match(await page.locator('.grid-row.active').textContent(), 'step 31', 'the next row follows it');
   await page.locator('.rail a[href$="/logs"]').click();
   await page.locator('.rail a[href$="/traces"]').click();
   await page.locator('.grid-row').first().waitFor();
   t.equal(await page.evaluate<number>(SCROLL), 0, 'a list that is opened anew begins at its top');
+  await page.locator('.rail a[href$="/conversations"]').click();
+  await page.locator('.conversation-grid .grid-row').getByRole('link').click();
+  await page.getByRole('heading', { name: 'c', exact: true }).waitFor();
+  await page.goBack();
+  await page.locator('.conversation-grid .grid-row.active').waitFor();
 }
 
 const chromium = chromiumFor(t, 'what a page shows of a question');

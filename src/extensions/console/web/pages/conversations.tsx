@@ -14,7 +14,7 @@ import { parsed } from '../parts/json-tree.tsx';
 import { Archived, Found, SearchFoot } from '../parts/search.tsx';
 import { Loaded } from '../parts/states.tsx';
 import { Thread } from '../parts/thread.tsx';
-import { open, pageHref } from '../state/location.ts';
+import { cameFrom, open, pageHref } from '../state/location.ts';
 import { seesContent } from '../state/session.ts';
 import { isNarrow } from '../state/width.ts';
 import { age, cost, exactly, exactTokens, plural, tokensOf, took } from '../text/figures.ts';
@@ -30,7 +30,7 @@ const PREVIEW = 160;
 
 export function ConversationsPage({ project }: { project: string }): JSX.Element {
   const { q, query } = useAsked(project);
-  const [active, setActive] = useState(-1);
+  const [active, setActive] = useState(cameFrom.peek());
   const now = useNow(5_000);
   const search = useSearch<ConversationRow>(projectPath(project, 'conversations'), query);
   const hrefOf = (row: ConversationRow): string => pageHref('conversations', row.conversation_id);
@@ -63,8 +63,8 @@ export function ConversationsPage({ project }: { project: string }): JSX.Element
           ]}
           rows={search.items}
           height={isNarrow.value ? NARROW_ROW_PX : ROW_PX}
-          active={active}
-          onActive={setActive}
+          active={search.items.findIndex((row) => row.conversation_id === active)}
+          onActive={(index) => setActive(search.items[index]?.conversation_id ?? null)}
           onOpen={(row) => open(hrefOf(row))}
           rowOf={(row) => ({ key: `${row.environment} ${row.conversation_id}` })}
           cells={(row) => <Cells row={row} href={hrefOf(row)} now={now} />}

@@ -46,8 +46,14 @@ function decode(part: string): string {
   }
 }
 
+/** The id of the page that the reader came back from. A list has its row active. */
+export const cameFrom = signal<string | null>(null);
+
 export function startLocation(): void {
-  addEventListener('popstate', () => (place.value = read()));
+  addEventListener('popstate', () => {
+    cameFrom.value = route.value.id;
+    place.value = read();
+  });
   addEventListener('hashchange', () => (place.value = read()));
 }
 
@@ -60,6 +66,7 @@ export function open(href: string, replace = false): void {
     history.replaceState(document.querySelector('.grid')?.scrollTop, '');
     history.pushState(null, '', href);
   }
+  cameFrom.value = null;
   place.value = read();
 }
 

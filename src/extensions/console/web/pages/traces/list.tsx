@@ -8,7 +8,7 @@ import { Button } from '../../parts/basics.tsx';
 import { Cell, Grid } from '../../parts/grid.tsx';
 import { SearchFoot } from '../../parts/search.tsx';
 import { dropped, pending } from '../../state/live.ts';
-import { neighbours, open, parameter } from '../../state/location.ts';
+import { cameFrom, neighbours, open, parameter } from '../../state/location.ts';
 import { isNarrow } from '../../state/width.ts';
 import { exactly } from '../../text/figures.ts';
 import { chosenColumns, hrefOf, shownColumns } from './columns.tsx';
@@ -35,7 +35,7 @@ interface TraceListProps {
 const NONE: ReadonlySet<string> = new Set();
 
 export function TraceList({ rows: found, search, archived, foot, missing, showPending }: TraceListProps): JSX.Element {
-  const [active, setActive] = useState<string | null>(null);
+  const [active, setActive] = useState(cameFrom.peek());
   const [picks, setPicks] = useState(NONE);
   const [gone, setGone] = useState(NONE);
   const rows = gone.size === 0 ? found : found.filter(({ trace_id }) => !gone.has(trace_id));
