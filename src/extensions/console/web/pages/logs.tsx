@@ -8,7 +8,7 @@ import { type Search, useSearch } from '../data/pages.ts';
 import { Button, Link, Name } from '../parts/basics.tsx';
 import { Cell, Grid } from '../parts/grid.tsx';
 import { Nothing } from '../parts/nothing.tsx';
-import { bodyOf, Value } from '../parts/messages.tsx';
+import { bodyOf, Logged } from '../parts/messages.tsx';
 import { Found, SearchFoot } from '../parts/search.tsx';
 import { liveOn } from '../state/live.ts';
 import { hrefWith, open, pageHref, place } from '../state/location.ts';
@@ -188,11 +188,11 @@ function LogDetail({ row, onClose }: { row: LogRow; onClose: () => void }): JSX.
       </header>
       <div class="panel-body" role="region" aria-label="Record" tabIndex={0}>
         {row.body === undefined ? <p class="muted">The body is not shown to you.</p> : null}
-        {row.body == null ? null : <Value text={bodyOf(row.body.text)} />}
+        {row.body == null ? null : <Logged of={row.body} />}
         {row.attributes === undefined ? null : (
           <>
             <h3>Attributes</h3>
-            <Value text={row.attributes.text} />
+            <Logged of={row.attributes} />
           </>
         )}
       </div>

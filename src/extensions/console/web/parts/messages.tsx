@@ -2,7 +2,8 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Message, Part } from '../../../../messages/message.ts';
-import { bytes } from '../text/figures.ts';
+import type { Text } from '../../api/shapes.ts';
+import { bytes, exactly } from '../text/figures.ts';
 import { visible } from '../text/visible.ts';
 import { Button, CopyButton, Name } from './basics.tsx';
 import { JsonTree, parsed } from './json-tree.tsx';
@@ -137,11 +138,25 @@ export function Value({ text }: { text: string }): JSX.Element {
   return value === null ? <TextBlock text={text} /> : <JsonTree value={value.value} />;
 }
 
-/** The body of a log record: a text without its quotes, or JSON. */
+/** The body of a log record: a text without its quotes, or JSON. A cut text may end within an escape. */
 export function bodyOf(json: string): string {
-  const value = json.startsWith('"') ? parsed(json)?.value : undefined;
-  return typeof value === 'string' ? value : json;
+  if (!json.startsWith('"')) return json;
+  const found = parsed(json) ?? parsed(`${json}"`) ?? parsed(`${json.replace(/\\\w*$/u, '')}"`);
+  return typeof found?.value === 'string' ? found.value : json;
 }
+
+/** What a log record has as JSON: an answer may have only its beginning. */
+export function Logged({ of: { text, length, cut } }: { of: Text }): JSX.Element {
+  return (
+    <>
+      <Value text={bodyOf(text)} />
+      {cut ? <p class="muted">{partOf(text, length)}</p> : null}
+    </>
+  );
+}
+
+export const partOf = (text: string, length: number): string =>
+  `the first ${exactly(text.length)} of ${exactly(length)} characters`;
 
 /** A picture is decoded only on demand, and never fetched from an address. */
 function Media({ part }: { part: Part }): JSX.Element {

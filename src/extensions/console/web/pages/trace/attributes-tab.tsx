@@ -4,8 +4,8 @@ import type { SpanDetail } from '../../../api/shapes.ts';
 import { exactText } from '../../../../../pdata/exact-json.ts';
 import { Button, CopyButton } from '../../parts/basics.tsx';
 import { JsonTree } from '../../parts/json-tree.tsx';
+import { partOf } from '../../parts/messages.tsx';
 import { open, pageHref } from '../../state/location.ts';
-import { exactly } from '../../text/figures.ts';
 import { opposite, termOf } from '../../text/filter-text.ts';
 import { dateTime, msOf } from '../../text/time.ts';
 import { visible } from '../../text/visible.ts';
@@ -54,7 +54,7 @@ export function AttributesTab({ detail }: { detail: SpanDetail }): JSX.Element {
       {Object.entries(detail.long_attributes ?? {}).map(([name, { text, length }]) => (
         <details key={name}>
           <summary>
-            {visible(name)} <span class="muted">{exactly(length)} characters</span>
+            {visible(name)} <span class="muted">{partOf(text, length)}</span>
           </summary>
           <pre class="code">{text}</pre>
         </details>

@@ -5,7 +5,7 @@ import { projectPath } from '../../data/api.ts';
 import { useAnswer } from '../../data/resource.ts';
 import { Link, Name } from '../../parts/basics.tsx';
 import { JsonTree } from '../../parts/json-tree.tsx';
-import { bodyOf, Value } from '../../parts/messages.tsx';
+import { Logged } from '../../parts/messages.tsx';
 import { Loaded } from '../../parts/states.tsx';
 import { dateTime, msOf } from '../../text/time.ts';
 import type { TraceRef } from './trace-ref.ts';
@@ -69,7 +69,7 @@ function SpanLogs({ items, next }: TraceLogs): JSX.Element | null {
             <span class="muted">{dateTime(msOf(log.time_unix_nano))}</span> <strong>{log.severity_text ?? ''}</strong>{' '}
             {log.event_name === null ? null : <Name text={log.event_name} />}
           </p>
-          {log.body == null ? null : <Value text={bodyOf(log.body.text)} />}
+          {log.body == null ? null : <Logged of={log.body} />}
         </section>
       ))}
       {next === null ? null : <p class="muted">The first {MOST_LOGS} are shown.</p>}

@@ -7,7 +7,7 @@ import type { Span, Spans } from '../../data/spans.ts';
 import { useAnswer } from '../../data/resource.ts';
 import { Button, CopyButton, Name, Pair } from '../../parts/basics.tsx';
 import { Guard } from '../../parts/guard.tsx';
-import { MarkdownSwitch } from '../../parts/text-block.tsx';
+import { MarkdownSwitch, TextBlock } from '../../parts/text-block.tsx';
 import { JsonTree } from '../../parts/json-tree.tsx';
 import { Loaded } from '../../parts/states.tsx';
 import { parameter, setQuery } from '../../state/location.ts';
@@ -124,9 +124,10 @@ function Detail({ trace, header, span, spans, tab, goTo }: DetailProps): JSX.Ele
         {(data) => (
           <>
             {data.status_message != null ? (
-              <p class="failure">
-                <strong>{visible(data.error_type ?? 'error')}</strong> {visible(data.status_message.text)}
-              </p>
+              <div class="failure">
+                <strong>{visible(data.error_type ?? 'error')}</strong>
+                <TextBlock plain text={data.status_message.text} />
+              </div>
             ) : null}
             {tab === 'Messages' ? (
               <>
