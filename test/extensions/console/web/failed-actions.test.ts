@@ -58,6 +58,19 @@ async function askInVain(t: Test, page: Page, origin: string): Promise<void> {
   await page.getByRole('textbox', { name: 'Or paste the link' }).waitFor();
 }
 
+/** The page of a proxy while the daemon restarts. */
+async function waitBehindProxy(page: Page, origin: string): Promise<void> {
+  for (const status of [502, 503]) {
+    await page.route('**/api/v1/projects/shop/**', (route) =>
+      route.fulfill({ status, contentType: 'text/html', body: '' }),
+    );
+    await page.goto(`${origin}/p/shop/usage`);
+    await page.getByRole('alert').getByText('The daemon does not answer.').waitFor();
+    await page.unroute('**/api/v1/projects/shop/**');
+    await page.getByText('No model call in this range').waitFor();
+  }
+}
+
 /** For example the page of a proxy. */
 async function readNoJson(page: Page, origin: string): Promise<void> {
   await page.route('**/projects/shop/logs?*', (route) => route.fulfill({ contentType: 'text/html', body: '<p>Hello' }));
@@ -75,6 +88,7 @@ if (chromium !== null) {
     const errors: string[] = [];
     page.on('pageerror', ({ message }) => errors.push(message));
     await logIn(console, page);
+    await waitBehindProxy(page, console.origin);
     await readNoJson(page, console.origin);
     await askInVain(t, page, console.origin);
     t.same(errors, []);

@@ -4,6 +4,9 @@ import { parseExact } from '../../../../pdata/exact-json.ts';
 
 const BASE = '/api/v1';
 const JSON_TYPE = 'application/json';
+export const UNREACHABLE = 'unreachable';
+/** What a proxy answers while the daemon does not. */
+const GATEWAY = [502, 503];
 
 export type Query = Readonly<Record<string, string | number | null | undefined>>;
 
@@ -61,7 +64,7 @@ export async function request(url: string, init: RequestInit): Promise<Response>
   } catch (failure) {
     if (init.signal?.aborted === true) throw failure;
     noteAway('daemon');
-    throw new ApiError(0, url, { code: 'unreachable', message: 'the daemon does not answer' });
+    throw new ApiError(0, url, { code: UNREACHABLE, message: 'the daemon does not answer' });
   }
   if (response.ok) {
     unavailable.value = null;
@@ -70,6 +73,7 @@ export async function request(url: string, init: RequestInit): Promise<Response>
   const error = await errorOf(response);
   if (response.status === 401 && error.code !== 'link_invalid') loggedIn.value = false;
   if (error.code === 'database_unavailable') noteAway('database');
+  else if (error.code === UNREACHABLE) noteAway('daemon');
   else unavailable.value = null;
   throw new ApiError(response.status, url, error);
 }
@@ -81,7 +85,8 @@ async function errorOf(response: Response): Promise<ErrorBody> {
   } catch {
     // A proxy in between may send any answer.
   }
-  return { code: `http_${response.status}`, message: `the server answered ${response.status}` };
+  const { status } = response;
+  return { code: GATEWAY.includes(status) ? UNREACHABLE : `http_${status}`, message: `the server answered ${status}` };
 }
 
 export async function get<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {

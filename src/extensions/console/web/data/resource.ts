@@ -1,6 +1,6 @@
 /** Loading for a component: the states of a request, the last answer while a new one is on its way, and retries. */
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { ApiError, get, type Query, unavailable, urlOf } from './api.ts';
+import { ApiError, get, type Query, unavailable, UNREACHABLE, urlOf } from './api.ts';
 
 /** No placeholder is shown before this time. */
 export const PLACEHOLDER_AFTER_MS = 150;
@@ -113,7 +113,7 @@ export function retryAfter(failures: number, retry: () => void): () => void {
 }
 
 /** `too_many`: other tabs ask at the same time. */
-const TEMPORARY: readonly string[] = ['database_unavailable', 'busy', 'too_many'];
+const TEMPORARY: readonly string[] = ['database_unavailable', 'busy', 'too_many', UNREACHABLE];
 const isTemporary = ({ status, code }: ApiError): boolean => status === 0 || TEMPORARY.includes(code);
 
 export function asApiError(failure: unknown): ApiError {

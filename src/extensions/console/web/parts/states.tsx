@@ -1,7 +1,7 @@
 /** What a page shows while it has no data: placeholder rows, errors, missing rights. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { type ApiError, unavailable, curlOf } from '../data/api.ts';
+import { type ApiError, unavailable, UNREACHABLE, curlOf } from '../data/api.ts';
 import { type Resource, useNow } from '../data/resource.ts';
 import { age } from '../text/figures.ts';
 import { pageHref, route } from '../state/location.ts';
@@ -14,7 +14,7 @@ const ROWS = 12;
 /** The text of the filter is refused; the filter box shows where and why. */
 const MISTAKE = 'filter_invalid';
 /** The banner has the reason, once for all parts of a page. */
-const UNAVAILABLE: readonly string[] = ['database_unavailable', 'unreachable'];
+const UNAVAILABLE: readonly string[] = ['database_unavailable', UNREACHABLE];
 
 export function PlaceholderRows(): JSX.Element {
   return (
