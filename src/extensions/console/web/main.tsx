@@ -23,6 +23,7 @@ import './style/trace.css';
 import './style/messages.css';
 import './style/usage.css';
 import './style/narrow.css';
+import './style/print.css';
 
 startTheme();
 startWidth();
