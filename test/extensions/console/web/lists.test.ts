@@ -22,6 +22,7 @@ const HIDDEN = `[...document.querySelectorAll('.span-grid .grid-row .s-name, .co
 const TAB_LISTS = `[...document.querySelectorAll('[role=tablist] > :not([role=tab])')].map((each) => each.outerHTML)`;
 const WIDE = `[...document.querySelectorAll('.empty *')].filter((each) => each.getBoundingClientRect().right > innerWidth)
   .map((each) => each.textContent)`;
+const LINK = "getComputedStyle(document.querySelector('p > a')).textDecorationLine";
 const LONG_NAME = 'word'.repeat(30);
 const DEPTH = 40;
 /** More than one page of the list. */
@@ -92,7 +93,15 @@ if (chromium !== null) {
     await page.goto(`${console.origin}/p/shop/traces?q=name:none`);
     await page.getByRole('link', { name: LONG_NAME }).waitFor();
     t.same(await page.evaluate(WIDE), [], 'a long name does not widen an empty list');
+    await page.goto(`${console.origin}/p/shop/traces/${a}`);
+    const facts = page.locator('.facts');
+    await facts.waitFor();
+    t.ok(await facts.evaluate((each) => each.scrollHeight <= each.clientHeight), 'the facts of a trace are all seen');
     await page.setViewportSize({ width: 1280, height: 720 });
+
+    await page.goto(`${console.origin}/p/shop/compare`);
+    await page.locator('p > a').first().waitFor();
+    t.equal(await page.evaluate(LINK), 'underline', 'a link within a text');
 
     const [deep, beside] = [chain, other].map(([root]) => root?.traceId);
     for (const path of [`traces/${deep}`, `compare?a=${deep}&b=${beside}`]) {
