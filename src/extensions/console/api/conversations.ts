@@ -39,7 +39,8 @@ const isListed = (id: string): string => `${id} IS NOT NULL AND length(${id}) <=
 /**
  * The `ConversationRow`s of the ids `$2`, in their order. The calls of all of them are read at once, since each call of
  * the functions of views takes time of its own. A trace that only a log record of the conversation names can have calls
- * of it too.
+ * of it too. OFFSET 0: to find the first input, the records of the conversation are read and sorted. Otherwise the
+ * planner would go through all records of the project in the order of time, and find none if none has input.
  */
 const rowsStatement = (views: string, seesContent: boolean): string => `
   WITH facts AS MATERIALIZED (
@@ -75,9 +76,11 @@ const rowsStatement = (views: string, seesContent: boolean): string => `
     'reasoning_tokens', u.reasoning_tokens, 'total_cost', u.total_cost::text, 'unpriced_count', coalesce(u.unpriced_count, 0)
     ${seesContent ? `, 'first_input', ${textJson('i.input_content', FIRST_WORDS)}` : ''})::text, E'\\n' ORDER BY n.at) AS items
   FROM facts n LEFT JOIN sums u USING (conversation_id) LEFT JOIN LATERAL (
-    (SELECT s.input_content FROM sluice.spans s WHERE ${spansIn('n.conversation_id')} AND s.input_content IS NOT NULL
+    (SELECT s.input_content FROM (
+       SELECT s.* FROM sluice.spans s WHERE ${spansIn('n.conversation_id')} AND s.input_content IS NOT NULL OFFSET 0) s
      ORDER BY s.start_time_unix_nano, s.span_id LIMIT 1)
-    UNION ALL (SELECT l.input_content FROM sluice.logs l WHERE ${logsIn('n.conversation_id')} AND l.input_content IS NOT NULL
+    UNION ALL (SELECT l.input_content FROM (
+       SELECT l.*, l.tableoid, l.ctid FROM sluice.logs l WHERE ${logsIn('n.conversation_id')} AND l.input_content IS NOT NULL OFFSET 0) l
      ORDER BY ${logOrder('l')} LIMIT 1) LIMIT 1
   ) i ON true`;
 
