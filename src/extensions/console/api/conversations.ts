@@ -10,6 +10,7 @@ import { Parameters } from '../filter/parameters.ts';
 import { spansOf } from '../filter/trace-spans.ts';
 import { jsonText, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
 import { reachOf, withCompleteness, withOtherDays } from './completeness.ts';
+import { spansIn, withNamedTraces } from './conversation-traces.ts';
 import { isCount, isStoredTime, isTraceId, type PartCheck, readCursor, writeCursor } from './cursor.ts';
 import { LOG_NS, logsIn, readLoggedTurn, recordsOf, untracedUsage } from './logged-conversation.ts';
 import { allOf, conditionsOf, environmentCondition, END_NS, limitOf, rangeOf } from './question.ts';
@@ -28,10 +29,6 @@ const TURNS = 20;
 const STEPS = 100;
 /** The position of a log record has no trace. */
 const isTraceIdOrNone: PartCheck = (part) => part === '' || isTraceId(part);
-
-/** The spans of a conversation, by the index of its beginning. */
-const spansIn = (conversation: string): string =>
-  `s.project = $1::text AND left(s.conversation_id, 128) = left(${conversation}, 128) AND s.conversation_id = ${conversation}`;
 
 /** The address of a conversation's page has the id, so conversations with longer ids have no page. */
 const isListed = (id: string): string => `${id} IS NOT NULL AND length(${id}) <= ${LONGEST_NAME}`;
@@ -90,7 +87,7 @@ export const listConversations = readRoute(
   async (context) => {
     const { project, query, reader } = context;
     const parameters = new Parameters([project]);
-    const conditions = conditionsOf(context, 'span', parameters);
+    const conditions = await withNamedTraces(reader, project, conditionsOf(context, 'span', parameters), parameters);
     const traces = [...conditions.trace, ...environmentCondition(context, 't.environment', parameters)];
     const logs = logConditions(context, parameters);
     const question = ['conversations', project, query.get('q') ?? '', query.get('env') ?? ''];

@@ -8,7 +8,8 @@ import { hasSpan } from '../filter/trace-spans.ts';
 import type { RequestReader } from '../server/route.ts';
 import type { Conditions } from '../filter/compile.ts';
 import { sumsWithin, withUsage } from '../filter/fields.ts';
-import { type Parameters, statementOf } from '../filter/parameters.ts';
+import { Parameters, statementOf } from '../filter/parameters.ts';
+import { withNamedTraces } from './conversation-traces.ts';
 import { allOf, type Range } from './question.ts';
 import { readTraceRows, sumsOfUsage } from './trace-rows.ts';
 
@@ -57,8 +58,11 @@ export interface FoundTraces {
   readonly reached: string | null;
 }
 
-export async function searchTraces(reader: RequestReader, search: TraceSearch): Promise<FoundTraces> {
-  const { conditions, range, limit } = search;
+export async function searchTraces(reader: RequestReader, asked: TraceSearch): Promise<FoundTraces> {
+  const { range, limit } = asked;
+  const parameters = new Parameters([...asked.parameters.values]);
+  const conditions = await withNamedTraces(reader, asked.project, asked.conditions, parameters);
+  const search = { ...asked, conditions, parameters };
   const isFiltered = conditions.row.length > 0 || conditions.sums.length > 0;
   const largest = conditions.isHeavy ? LARGEST_HEAVY_SLICE : LARGEST_SLICE;
   let size = conditions.isHeavy ? FIRST_HEAVY_SLICE : FIRST_SLICE;

@@ -31,6 +31,8 @@ export interface Conditions {
    * above each span, which takes longer.
    */
   readonly implied?: readonly string[];
+  /** For each term with whole ids of conversations these ids: records of the trace name one of them. */
+  readonly conversations?: readonly (readonly string[])[];
   /** Whether a condition reads content or computes sums, so that fewer traces can be looked at in the same time. */
   readonly isHeavy: boolean;
 }
@@ -55,7 +57,13 @@ export function compileFilter({ terms }: Filter, options: CompileOptions): Condi
       (inherits && field.inherited !== undefined),
   );
   const implied = inherits ? conditions.flatMap(({ term, sql }) => impliedBy(term, sql, options.views)) : [];
-  return { trace: of('trace'), row: of('row'), sums: of('sums'), implied, isHeavy };
+  const conversations = options.target === 'span' ? terms.flatMap(namedConversations) : [];
+  return { trace: of('trace'), row: of('row'), sums: of('sums'), implied, conversations, isHeavy };
+}
+
+function namedConversations({ field, negated, operator, values }: Term): readonly (readonly string[])[] {
+  const isWhole = operator === '=' && values.every(({ isPrefix }) => !isPrefix);
+  return field.name === 'conversation' && !negated && isWhole ? [values.map(({ text }) => text)] : [];
 }
 
 /**

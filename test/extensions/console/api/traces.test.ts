@@ -6,14 +6,18 @@ import { writeCursor } from '../../../../src/extensions/console/api/cursor.ts';
 import { listLogs } from '../../../../src/extensions/console/api/logs.ts';
 import { listTraces } from '../../../../src/extensions/console/api/traces.ts';
 import type { Page, TraceRow } from '../../../../src/extensions/console/api/shapes.ts';
-import { BASE_NS, hex, spanRow, startReading, store } from '../../../support/console-reading.ts';
+import { BASE_NS, hex, logRow, spanRow, startReading, store } from '../../../support/console-reading.ts';
 
 t.setTimeout(300_000);
 const reading = await startReading(t);
 
 const MODELS = ['gpt-5', 'gpt-5-mini', 'claude-x', null];
 const SERVICES = ['web', 'worker', null];
+const CONVERSATIONS = ['c-1', 'c-2', `${'long '.repeat(40)}1`, `${'long '.repeat(40)}2`, null, null];
 const TRACES = 60;
+/** Log records of these traces name a user and a conversation. */
+const isLogged = (trace: number): boolean => trace % 7 === 0;
+const LOGGED = { user_id: 'u-3', conversation_id: 'c-3' };
 
 /** What the oracle knows of a span. */
 interface Span {
@@ -31,6 +35,7 @@ interface Span {
   readonly duration_ns: string;
   readonly parent_span_id: string | null;
   readonly user_id: string | null;
+  readonly conversation_id: string | null;
   readonly attributes: Readonly<Record<string, string | number>>;
   readonly input_content: string | null;
   readonly environment: string;
@@ -70,19 +75,25 @@ function generate(): readonly Span[] {
         attributes: pick([{}, { n: 5 }, { n: '5' }, { n: 7.5 }, { 'http.route': '/chat' }]),
         input_content: pick([null, 'It timed OUT', 'fine 日本']),
         environment: trace % 4 === 0 ? 'staging' : 'default',
+        conversation_id: pick(CONVERSATIONS),
       };
     }),
   ).flat();
 }
 
-/** `inherits`: a span without a user has that of the span above it, else the only one of its trace. */
+/** `inherits`: a span without a user has that of the span above it, else the only one of the records of its trace. */
 type Holds = (span: Span, inherits: boolean) => boolean;
-function userAbove(span: Span): string | null {
+const ownedBy =
+  (column: 'user_id' | 'conversation_id', value: string): Holds =>
+  (span, inherits) =>
+    (inherits ? ownerOf(span, column) : span[column]) === value;
+function ownerOf(span: Span, column: 'user_id' | 'conversation_id'): string | null {
   const others = spans.filter(({ trace }) => trace === span.trace);
   // The first span of all has the id that the spans below name; in other traces it is missing.
-  const above = span.trace === 1 && span.parent_span_id !== null ? others[0]?.user_id : undefined;
-  const users = [...new Set(others.flatMap(({ user_id }) => user_id ?? []))];
-  return span.user_id ?? above ?? (users.length === 1 ? (users[0] ?? null) : null);
+  const above = span.trace === 1 && span.parent_span_id !== null ? others[0]?.[column] : undefined;
+  const ofLogs = isLogged(span.trace) ? [LOGGED[column]] : [];
+  const named = [...new Set([...others.flatMap((other) => other[column] ?? []), ...ofLogs])];
+  return span[column] ?? above ?? (named.length === 1 ? (named[0] ?? null) : null);
 }
 const modelOf = (span: Span): string | null => span.response_model ?? span.request_model;
 const ownOf = (span: Span, value: number | null): number | null => (span.usage_scope === 'own' ? value : null);
@@ -103,7 +114,19 @@ const TERMS: readonly (readonly [string, Holds])[] = [
   ['tokens:>=2k', (span) => (ownOf(span, span.total_tokens) ?? 0) >= 2000],
   ['duration:>2s', (span) => BigInt(span.duration_ns) > 2_000_000_000n],
   ['duration:2s', (span) => BigInt(span.duration_ns) === 2_000_000_000n],
-  ['user:u-1', (span, inherits) => (inherits ? userAbove(span) : span.user_id) === 'u-1'],
+  ['user:u-1', ownedBy('user_id', 'u-1')],
+  ['user:u-3', ownedBy('user_id', 'u-3')],
+  ['conversation:c-1', ownedBy('conversation_id', 'c-1')],
+  ['conversation:c-3', ownedBy('conversation_id', 'c-3')],
+  [`conversation:"${'long '.repeat(40)}1"`, ownedBy('conversation_id', `${'long '.repeat(40)}1`)],
+  [
+    'conversation:c-*',
+    (span, inherits) => (inherits ? ownerOf(span, 'conversation_id') : span.conversation_id)?.startsWith('c-') === true,
+  ],
+  [
+    'conversation:c-2,c-3',
+    (span, inherits) => ['c-2', 'c-3'].some((id) => ownedBy('conversation_id', id)(span, inherits)),
+  ],
   ['attr.n:5', (span) => String(span.attributes['n']) === '5'],
   ['attr.n:>5', (span) => typeof span.attributes['n'] === 'number' && span.attributes['n'] > 5],
   ['attr.http.route:/chat', (span) => span.attributes['http.route'] === '/chat'],
@@ -117,7 +140,13 @@ await store(
   reading,
   spans.map((span) => spanRow({ ...span })),
 );
-await store(reading, [spanRow({ trace: 900, project: 'other', at: 1 })]);
+await store(reading, [spanRow({ trace: 900, project: 'other', at: 1, conversation_id: 'c-1' })]);
+await reading.insert(
+  'logs',
+  Array.from({ length: TRACES }, (_, at) => at + 1)
+    .filter(isLogged)
+    .map((trace) => logRow({ ...LOGGED, trace_id: hex(trace, 16) })),
+);
 
 /** In the order of the list. The environment is a term of the trace. */
 function expected(
