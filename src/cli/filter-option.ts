@@ -12,14 +12,20 @@ export const FILTER_OPTION = {
 };
 
 /** Conditions on a trace `t`. The values are added to those of the statement. `within`: that of `spansOf`. */
-export function filterConditions(values: Values, taken: unknown[], views: string, within = ''): readonly string[] {
+export function filterConditions(
+  values: Values,
+  taken: unknown[],
+  views: string,
+  within = '',
+  logsSince?: string,
+): readonly string[] {
   const text = values.text('filter');
   if (text === undefined) return [];
   try {
     const parameters = new Parameters(taken);
     const options = { target: 'span', seesContent: true, views, parameters } as const;
     const { trace, row, sums, implied = [] } = compileFilter(parseFilter(text), options);
-    const ofTrace = sumsWithin([...implied, ...sums], within);
+    const ofTrace = sumsWithin([...implied, ...sums], within, logsSince);
     return [...trace, ...(row.length === 0 ? [] : [hasSpan(row.join(' AND '), within)]), ...ofTrace];
   } catch (error) {
     throw filterFault(error);

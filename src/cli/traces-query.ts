@@ -170,7 +170,8 @@ async function readWindow(
 async function findTraces(reader: Reader, values: Values, { limit, after }: Range, window: Window): Promise<Row> {
   const parameters = new Parameters();
   const within = `BETWEEN ${parameters.add(window.first)}::int8 AND ${parameters.add(window.last)}::int8`;
-  const arrived = `>= ${parameters.add(window.logsSince)}::timestamptz`;
+  const logsSince = `${parameters.add(window.logsSince)}::timestamptz`;
+  const arrived = `>= ${logsSince}`;
   const of = parameters.add(values.text('project') ?? null);
   const conditions = [
     `(${of}::text IS NULL OR t.project = ${of}::text)`,
@@ -178,7 +179,7 @@ async function findTraces(reader: Reader, values: Values, { limit, after }: Rang
     ...(after === undefined ? [] : arrivedAfter(after, parameters)),
     ...(values.flag('errors') ? [hasSpan(IS_FAILED, within)] : []),
     ...traceConditions(values, parameters, reader.views, within, arrived),
-    ...filterConditions(values, parameters.values, reader.views, within),
+    ...filterConditions(values, parameters.values, reader.views, within, logsSince),
     hasRecords(within, arrived),
   ].join('\n      AND ');
   const newest =

@@ -4,7 +4,7 @@
  */
 import { LATEST_NS } from '../../../component/moment.ts';
 import { DAY_NS } from '../../../pdata/time-units.ts';
-import { hasSpan } from '../filter/trace-spans.ts';
+import { hasSpan, LOGS_SINCE } from '../filter/trace-spans.ts';
 import type { RequestReader } from '../server/route.ts';
 import type { Conditions } from '../filter/compile.ts';
 import { sumsWithin, withUsage } from '../filter/fields.ts';
@@ -114,9 +114,9 @@ async function readSlice(
   const { conditions, project, range } = search;
   const { values } = search.parameters;
   const own = [project, String(range.from), position.ns, Buffer.from(position.id, 'hex'), size];
-  const [first, last] = await timesOfSpans(reader, search, own);
+  const [first, last, since] = await timesOfRecords(reader, search, own);
   const text = sliceStatement(conditions, placesAfter(values), reader.views);
-  const statement = statementOf(text, [...values, ...own, wanted, first, last]);
+  const statement = statementOf(text, [...values, ...own, wanted, first, last, since]);
   const [row] = await reader.query(statement.text, statement.values);
   const examined = Number(row?.['examined'] ?? 0);
   const ids = (row?.['ids'] ?? []) as readonly Buffer[];
@@ -136,34 +136,36 @@ const positionOf = (ns: unknown, id: unknown): TracePosition | null =>
   ns === null || ns === undefined ? null : { ns: String(ns), id: String(id) };
 
 /**
- * The first and last time that the spans of a slice may have. In a long range they are those of its traces, so that
- * only their partitions are planned.
+ * The first and last time that the spans of a slice may have, and since when its log records arrived. In a long range
+ * they are those of its traces, so that only their partitions are planned.
  */
-async function timesOfSpans(
+async function timesOfRecords(
   reader: RequestReader,
   { conditions, range, parameters }: TraceSearch,
   own: readonly unknown[],
-): Promise<readonly [first: unknown, last: unknown]> {
+): Promise<readonly [first: unknown, last: unknown, since?: unknown]> {
   const isFiltered = conditions.row.length > 0 || conditions.sums.length > 0;
-  if (!isFiltered || range.until - range.from <= SHORT_NS) return [String(range.from), String(LATEST_NS)];
+  const readsLogs = (conditions.implied ?? []).length > 0;
+  if (!isFiltered || (range.until - range.from <= SHORT_NS && !readsLogs))
+    return [String(range.from), String(LATEST_NS)];
   const slice = newest(conditions, placesAfter(parameters.values));
-  const text = `SELECT min(first_ns) AS first, max(last_ns) AS last FROM (${slice}) t`;
+  const text = `SELECT min(first_ns) AS first, max(last_ns) AS last, min(${LOGS_SINCE})::text AS since FROM (${slice}) t`;
   const statement = statementOf(text, [...parameters.values, ...own]);
   const [row] = await reader.query(statement.text, statement.values);
-  return [row?.['first'], row?.['last']];
+  return [row?.['first'], row?.['last'], row?.['since']];
 }
 
 /** The newest traces before the position that meet the conditions on their own row. */
 const newest = ({ trace }: Conditions, place: (at: number) => string): string => `
-    SELECT t.project, t.trace_id, t.environment, t.first_ns, t.last_ns FROM sluice.traces t
+    SELECT t.project, t.trace_id, t.environment, t.first_ns, t.last_ns, t.created_at FROM sluice.traces t
     WHERE t.project = ${place(1)}::text AND t.first_ns >= ${place(2)}::int8
       AND (t.first_ns, t.trace_id) < (${place(3)}::int8, ${place(4)}::bytea) AND ${allOf(trace)}
     ORDER BY t.first_ns DESC, t.trace_id DESC LIMIT ${place(5)}::int4`;
 
 /**
- * `place` gives the parameter of project, lowest time, time and id of the position, size of the slice, limit, and first
- * and last time of spans. OFFSET 0 keeps the order of the slice, so that the search ends with the last trace that is
- * wanted.
+ * `place` gives the parameter of project, lowest time, time and id of the position, size of the slice, limit, first and
+ * last time of spans, and lowest arrival of log records. OFFSET 0 keeps the order of the slice, so that the search ends
+ * with the last trace that is wanted.
  */
 function sliceStatement(conditions: Conditions, place: (at: number) => string, views: string): string {
   const { row, sums, implied = [] } = conditions;
@@ -173,7 +175,7 @@ function sliceStatement(conditions: Conditions, place: (at: number) => string, v
   WITH slice AS MATERIALIZED (${newest(conditions, place)}
   ), ${sumsOfUsage(views, `${place(1)}::text`, 'slice')}, hits AS MATERIALIZED (
     SELECT t.* FROM (SELECT * FROM slice ORDER BY first_ns DESC, trace_id DESC OFFSET 0) t
-    WHERE ${allOf([...some, ...withUsage(sumsWithin([...implied, ...sums], within), views, 'usage_sums')])} LIMIT ${place(6)}::int4
+    WHERE ${allOf([...some, ...withUsage(sumsWithin([...implied, ...sums], within, `${place(9)}::timestamptz`), views, 'usage_sums')])} LIMIT ${place(6)}::int4
   ), last_hit AS (SELECT * FROM hits ORDER BY first_ns, trace_id LIMIT 1),
   last_seen AS (SELECT * FROM slice ORDER BY first_ns, trace_id LIMIT 1)
   SELECT (SELECT count(*) FROM slice)::int4 AS examined,

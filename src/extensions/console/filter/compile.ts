@@ -2,7 +2,7 @@
  * Filters as SQL conditions. The expressions come from the table of fields; values and keys are parameters. Conditions
  * refer to the trace `t` and to the row: a span `s`, a log record `l`, or counted usage `u`.
  */
-import { type Field, hasSpanOfTrace, inViews, type Target } from './fields.ts';
+import { type Field, hasLogOfTrace, hasSpanOfTrace, inViews, type Target } from './fields.ts';
 import { type Filter, FilterError, type FilterValue, type Operator, type Term } from './filter.ts';
 import type { Parameters } from './parameters.ts';
 import { containsText } from './text-pattern.ts';
@@ -73,7 +73,10 @@ function namedConversations({ field, negated, operator, values }: Term): readonl
 function impliedBy({ field, negated }: Term, sql: string, views: string): readonly string[] {
   const { ownerColumn, inherited } = field;
   if (ownerColumn === undefined || inherited === undefined || negated) return [];
-  return [hasSpanOfTrace(sql.replaceAll(inViews(inherited, views), ownerColumn))];
+  const of = (column: string): string => sql.replaceAll(inViews(inherited, views), column);
+  const ofSpans = hasSpanOfTrace(of(`x.${ownerColumn}`));
+  // Users and conversations may be those of log records.
+  return [ownerColumn === 'agent_name' ? ofSpans : `(${ofSpans} OR ${hasLogOfTrace(of(`o.${ownerColumn}`))})`];
 }
 
 type Place = 'trace' | 'row' | 'sums';

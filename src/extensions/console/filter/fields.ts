@@ -5,7 +5,7 @@
 import { CONTENT_COLUMNS } from '../../../pdata/content-columns.ts';
 import { normalizeEnvironment } from '../../../pdata/environment.ts';
 import { isFailedLog } from './failed-logs.ts';
-import { IS_FAILED, MODEL, spansOf } from './trace-spans.ts';
+import { IS_FAILED, LOGS_SINCE, MODEL, spansOf } from './trace-spans.ts';
 
 /** What a value of the field looks like. */
 export type FieldKind =
@@ -43,7 +43,7 @@ export interface Field {
    * conditions.
    */
   readonly inherited?: string;
-  /** The column of a span `x` that `inherited` gets its value from. */
+  /** The column of another record that `inherited` gets its value from. */
   readonly ownerColumn?: string;
   /** Stored values have one case of letters. This gives it to values of a filter. */
   readonly fold?: (text: string) => string;
@@ -75,6 +75,7 @@ const everywhere = (name: string, column: string, about: string): Field => ({
 /** A column of spans, log records and counted usage that a call may have from a span above it. */
 const owned = (name: string, column: string, about: string): Field => ({
   ...everywhere(name, column, about),
+  ownerColumn: column,
   inherited: `coalesce(s.${column}, (SELECT o.value FROM {views}.owners_of(ARRAY[s.trace_id], ARRAY[s.span_id], '${column}') o))`,
 });
 
@@ -98,15 +99,24 @@ const spansOfTrace = spansOfTraceWithin('');
 /** Whether the trace has a span `x` that meets the condition, as a condition on the whole trace. */
 export const hasSpanOfTrace = (condition: string): string =>
   `EXISTS (SELECT ${spansOfTrace} AND ${condition} OFFSET 0)`;
+const arrivedSince = (time: string): string => `o.received_at >= ${time}`;
+/** Whether the trace has a log record `o` that meets the condition. */
+export const hasLogOfTrace = (condition: string): string =>
+  `EXISTS (SELECT FROM sluice.logs o WHERE o.project = t.project AND o.trace_id = t.trace_id AND ${condition}
+      AND ${arrivedSince(LOGS_SINCE)} OFFSET 0)`;
 /** A relation of one trace; the search puts the usage of all its traces in its place. */
 const USAGE_OF_TRACE = '{views}.trace_usage_of(t.project, ARRAY[t.trace_id])';
 const usageOfTrace = `FROM ${USAGE_OF_TRACE} x WHERE x.trace_id = t.trace_id`;
 /** `{views}` is replaced by the schema of the readable views. */
 export const inViews = (sql: string, views: string): string => sql.replaceAll('{views}', views);
 
-/** The conditions on a whole trace, with its spans `within` the times of `spansOf`. */
-export const sumsWithin = (sums: readonly string[], within: string): readonly string[] =>
-  sums.map((sql) => sql.replaceAll(spansOfTrace, spansOfTraceWithin(within)));
+/** The conditions on a whole trace, with its spans `within` the times of `spansOf` and its log records since a time. */
+export const sumsWithin = (sums: readonly string[], within: string, logsSince = LOGS_SINCE): readonly string[] =>
+  sums.map((sql) =>
+    sql
+      .replaceAll(spansOfTrace, spansOfTraceWithin(within))
+      .replaceAll(arrivedSince(LOGS_SINCE), arrivedSince(logsSince)),
+  );
 
 /** The conditions with the relation `usage` for the usage of each trace. */
 export const withUsage = (sums: readonly string[], views: string, usage: string): readonly string[] =>
@@ -160,8 +170,7 @@ const ALL: readonly Field[] = [
     },
   },
   recorded('tool', 'tool_name', 'the tool'),
-  // Users and conversations may be those of log records.
-  { ...owned('agent', 'agent_name', 'the agent'), ownerColumn: 'x.agent_name' },
+  owned('agent', 'agent_name', 'the agent'),
   owned('user', 'user_id', 'the user'),
   owned('conversation', 'conversation_id', 'the conversation'),
   recorded('dialect', 'dialect', 'the conventions of the sender'),
