@@ -24,13 +24,7 @@ import type { Reception } from './reception.ts';
 import { replayKey } from './replay-key.ts';
 import { HEALTH_PATH, routesOf } from './routes.ts';
 import { discardIfShort, hasBody, isExpectingContinue } from './unread-body.ts';
-import {
-  isAmbiguous,
-  requireNames,
-  requireOneKey,
-  requireOneReading,
-  requireTrailersWithoutLength,
-} from './one-reading.ts';
+import { isAmbiguous, requireNames, requireOneEnd, requireOneKey, requireOneReading } from './one-reading.ts';
 
 const HEALTHY = Buffer.from('{"ok":true}');
 /** Longer than any that an SDK makes of its variables. */
@@ -182,7 +176,7 @@ export class HttpRequests {
     if (isExpectingContinue(request)) response.writeContinue();
     const limits = { bytes: this.#options.max_request_body_size, timeoutMs: this.#options.read_timeout };
     const raw = await readBody(request, length, limits, reservation);
-    requireTrailersWithoutLength(request);
+    requireOneEnd(request);
     if (raw.length === 0) throw new Rejection('empty_payload');
     return {
       body: raw,

@@ -28,12 +28,6 @@ export function requireNames({ rawHeaders }: IncomingMessage): void {
   if (hasSpacedName(rawHeaders)) throw new Rejection('invalid_body', { cause: SPACED });
 }
 
-/** Throws `invalid_body`. Node.js before 20.19 accepts a second length behind a body in chunks. */
-export function requireTrailersWithoutLength({ rawTrailers }: IncomingMessage): void {
-  if (isNamed(rawTrailers, 'content-length'))
-    throw new Rejection('invalid_body', { cause: 'a length behind the body' });
-}
-
 /** Throws `invalid_api_key`. */
 export function requireOneKey(rawHeaders: readonly string[]): void {
   if (isRepeated(rawHeaders, 'authorization')) throw new Rejection('invalid_api_key', { cause: REPEATED });
@@ -44,6 +38,11 @@ export function requireOneReading(request: IncomingMessage): void {
   const { rawHeaders } = request;
   if (isRepeated(rawHeaders, 'content-type')) throw new Rejection('unsupported_media_type', { received: REPEATED });
   if (isRepeated(rawHeaders, 'content-encoding')) throw new Rejection('unsupported_encoding', { received: REPEATED });
+  requireOneEnd(request);
+}
+
+/** Throws `invalid_body` if the end of the body is not certain. Trailers are known when the body was read. */
+export function requireOneEnd(request: IncomingMessage): void {
   const fault = framingFault(request);
   if (fault !== null) throw new Rejection('invalid_body', { cause: fault });
 }
@@ -53,13 +52,15 @@ export function isAmbiguous(request: IncomingMessage): boolean {
   return CHECKED_HEADERS.some((name) => isRepeated(request.rawHeaders, name)) || framingFault(request) !== null;
 }
 
-function framingFault({ headers, httpVersion, rawHeaders }: IncomingMessage): string | null {
+function framingFault({ headers, httpVersion, rawHeaders, rawTrailers }: IncomingMessage): string | null {
   const coding = headers['transfer-encoding'];
   // node:http joins repeated headers with a comma.
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') return 'Transfer-Encoding is not chunked';
   if (coding !== undefined && httpVersion !== '1.1') return `chunks over HTTP/${httpVersion}`;
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return `HTTP/${httpVersion} in the form of HTTP/1`;
   if (hasSpacedName(rawHeaders)) return SPACED;
+  // Node.js before 20.19 accepts it.
+  if (isNamed(rawTrailers, 'content-length')) return 'a length behind the body';
   return isRepeated(rawHeaders, 'host') ? 'Host is repeated' : null;
 }
 

@@ -322,6 +322,9 @@ t.test('a client that resets too many calls is cut', async (t) => {
   t.ok((goaway?.payload.readUInt32BE(0) ?? 0) < 100);
 });
 
+/** A code of gRPC. */
+const INTERNAL = 13;
+
 t.test('a connection closes at its maximum age, and the client continues with another', async (t) => {
   const age = 'max_connection_age: 200ms, max_connection_age_grace: 1m';
   const { daemon, client } = await start(t, withGrpc(`, keepalive: { server_parameters: { ${age} } }`));
@@ -332,7 +335,9 @@ t.test('a connection closes at its maximum age, and the client continues with an
   };
   subscribe('net.server.socket', count);
   t.teardown(() => void unsubscribe('net.server.socket', count));
-  while (connections < 3) t.equal((await client.call({ body: traceBody() })).code, 0);
+  // The client of Node.js 20.18 fails a call that it begins while GOAWAY arrives, without sending it.
+  const codes = process.version.startsWith('v20.18.') ? [0, INTERNAL] : [0];
+  while (connections < 3) t.ok(codes.includes((await client.call({ body: traceBody() })).code));
 });
 
 t.test('an idle connection closes, and a lost peer is detected', async (t) => {
