@@ -10,13 +10,16 @@ BEGIN
     CASE WHEN value ? 'lc' THEN views.content_object(value, 'kwargs') END,
     CASE WHEN value ->> 'type' IN ('human', 'ai', 'system', 'tool', 'function', 'chat', 'HumanMessageChunk', 'AIMessageChunk')
       THEN views.content_object(value, 'data') END,
-    CASE WHEN jsonb_typeof(value #> '{content,parts}') = 'array' THEN value -> 'content' END);
+    CASE WHEN jsonb_typeof(value #> '{content,parts}') = 'array' THEN value -> 'content'
+      WHEN jsonb_typeof(value #> '{Content,parts}') = 'array' THEN value -> 'Content' END);
   IF found_value IS NOT NULL THEN
     RETURN QUERY SELECT found_value, otherwise;
   ELSIF jsonb_typeof(value -> 'raw') = 'string' AND value ? 'json_dict' THEN
     RETURN QUERY SELECT jsonb_build_object('type', 'text', 'text', value -> 'raw'), 'assistant';
-  ELSIF jsonb_typeof(value -> 'messages') = 'array' OR jsonb_typeof(value -> 'contents') = 'array' THEN
-    RETURN QUERY SELECT views.content_instructions(value), 'system' UNION ALL SELECT views.content_value(value, 'messages', 'contents'), otherwise;
+  ELSIF jsonb_typeof(coalesce(views.content_value(value, 'messages', 'contents', 'Contents'),
+      CASE WHEN jsonb_typeof(value -> 'config') = 'object' THEN value -> 'content' END)) = 'array' THEN
+    RETURN QUERY SELECT views.content_instructions(value), 'system'
+      UNION ALL SELECT views.content_value(value, 'messages', 'contents', 'Contents', 'content'), otherwise;
   ELSIF 'array' IN (jsonb_typeof(value -> 'choices'), jsonb_typeof(value -> 'candidates'), jsonb_typeof(value -> 'generations'), jsonb_typeof(value -> 'replies')) THEN
     RETURN QUERY SELECT value -> k, 'assistant' FROM unnest(ARRAY['choices', 'candidates', 'generations', 'replies']) WITH ORDINALITY AS u (k, n)
       WHERE jsonb_typeof(value -> k) = 'array' ORDER BY n LIMIT 1;
@@ -43,8 +46,8 @@ BEGIN
 END $$;
 
 CREATE FUNCTION views.content_instructions(value jsonb) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
-  SELECT CASE WHEN jsonb_typeof(s -> 'parts') = 'array' THEN s -> 'parts' ELSE s END
-  FROM views.content_value(value, 'system', 'systemInstruction', 'system_instruction', 'instructions') s $$;
+  SELECT coalesce(views.content_value(value, 'system', 'systemInstruction', 'system_instruction', 'instructions'),
+    views.content_value(views.content_object(value, 'config', 'Config'), 'system', 'systemInstruction', 'system_instruction', 'instructions')) $$;
 
 -- `own_only`: no row for a value that is only a part, or unknown. `message` counts from 1.
 CREATE FUNCTION views.content_messages(value jsonb, otherwise text, depth int, own_only bool) RETURNS TABLE (message int, role text, part text, body text, call_id text, tool text) LANGUAGE plpgsql IMMUTABLE AS $$
@@ -60,6 +63,8 @@ DECLARE
   list jsonb;
 BEGIN
   IF value IS NULL OR jsonb_typeof(value) = 'null' THEN RETURN; END IF;
+  -- Instructions of Gemini have a role, which is no speaker.
+  IF otherwise = 'system' AND jsonb_typeof(value -> 'parts') = 'array' THEN value := value -> 'parts'; END IF;
   IF jsonb_typeof(value) = 'object' AND depth <= 24 THEN
     -- A message with a role, one of LangChain, or the body of an event. Conditions without a query are fast.
     is_langchain := value ? 'content'
