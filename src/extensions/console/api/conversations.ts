@@ -2,7 +2,6 @@
  * `GET …/conversations`, in order of their newest trace, or newest log record if no span names them;
  * `…/{conversation}/turns`: the turns of one, newest first.
  */
-import { logOrder } from '../../../pdata/log-time.ts';
 import { ConsoleError } from '../errors.ts';
 import type { Conditions } from '../filter/compile.ts';
 import { withUsage } from '../filter/fields.ts';
@@ -74,11 +73,13 @@ const rowsStatement = (views: string, seesContent: boolean): string => `
     ${seesContent ? `, 'first_input', ${textJson('i.input_content', FIRST_WORDS)}` : ''})::text, E'\\n' ORDER BY n.at) AS items
   FROM facts n LEFT JOIN sums u USING (conversation_id) LEFT JOIN LATERAL (
     (SELECT s.input_content FROM (
-       SELECT s.* FROM sluice.spans s WHERE ${spansIn('n.conversation_id')} AND s.input_content IS NOT NULL OFFSET 0) s
+       SELECT s.input_content, s.start_time_unix_nano, s.span_id FROM sluice.spans s
+       WHERE ${spansIn('n.conversation_id')} AND s.input_content IS NOT NULL OFFSET 0) s
      ORDER BY s.start_time_unix_nano, s.span_id LIMIT 1)
     UNION ALL (SELECT l.input_content FROM (
-       SELECT l.*, l.tableoid, l.ctid FROM sluice.logs l WHERE ${logsIn('n.conversation_id')} AND l.input_content IS NOT NULL OFFSET 0) l
-     ORDER BY ${logOrder('l')} LIMIT 1) LIMIT 1
+       SELECT l.input_content, ${LOG_NS} AS ns, l.tableoid AS place, l.ctid AS at FROM sluice.logs l
+       WHERE ${logsIn('n.conversation_id')} AND l.input_content IS NOT NULL OFFSET 0) l
+     ORDER BY l.ns, l.place, l.at LIMIT 1) LIMIT 1
   ) i ON true`;
 
 export const listConversations = readRoute(
