@@ -152,7 +152,8 @@ class MessageReader {
     if (typeof value['raw'] === 'string' && 'json_dict' in value)
       return this.#loose([part('text', value['raw'])], 'assistant');
     // A request of ADK for Go has its messages under the name that elsewhere is the text of one.
-    const named = objectAt(value, 'config') === undefined ? undefined : value['content'];
+    const isOfAdk = typeof value['model'] === 'string' && objectAt(value, 'config') !== undefined;
+    const named = isOfAdk ? value['content'] : undefined;
     const asked = valueAt(value, 'messages', 'contents', 'Contents') ?? named;
     if (isList(asked)) return this.#withSystem(value, asked, role, depth);
     if (answers !== undefined) return this.read(value[answers] ?? null, 'assistant', depth);

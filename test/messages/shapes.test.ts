@@ -163,6 +163,7 @@ t.test('a value of unknown shape stays whole', async (t) => {
     { a: 1, text: 'x', image: {} },
     { agent: { role: 'r' }, context: 'c' },
     { input: 'x', k: 3 },
+    { path: 'a.txt', content: ['x', 'y'], config: { mode: 'append' } },
     [1, 2],
     {},
   ])
