@@ -146,17 +146,20 @@ export function bodyOf(json: string): string {
 }
 
 /** What a log record has as JSON: an answer may have only its beginning. */
-export function Logged({ of: { text, length, cut } }: { of: Text }): JSX.Element {
+export function Logged({ of }: { of: Text }): JSX.Element {
   return (
     <>
-      <Value text={bodyOf(text)} />
-      {cut ? <p class="muted">{partOf(text, length)}</p> : null}
+      <Value text={bodyOf(of.text)} />
+      {of.cut ? <p class="muted">{partOf(of)}</p> : null}
     </>
   );
 }
 
-export const partOf = (text: string, length: number): string =>
-  `the first ${exactly(text.length)} of ${exactly(length)} characters`;
+/** Lengths are in characters; a string counts some of them twice. */
+export function partOf({ text, length, cut }: Text): string {
+  const all = `${exactly(length)} characters`;
+  return cut ? `the first ${exactly([...text].length)} of ${all}` : all;
+}
 
 /** A picture is decoded only on demand, and never fetched from an address. */
 function Media({ part }: { part: Part }): JSX.Element {

@@ -51,12 +51,12 @@ export function AttributesTab({ detail }: { detail: SpanDetail }): JSX.Element {
         prefix={null}
       />
       <Values title="Attributes" entries={Object.entries(detail.attributes ?? {})} prefix="attr." />
-      {Object.entries(detail.long_attributes ?? {}).map(([name, { text, length }]) => (
+      {Object.entries(detail.long_attributes ?? {}).map(([name, value]) => (
         <details key={name}>
           <summary>
-            {visible(name)} <span class="muted">{partOf(text, length)}</span>
+            {visible(name)} <span class="muted">{partOf(value)}</span>
           </summary>
-          <pre class="code">{text}</pre>
+          <pre class="code">{value.text}</pre>
         </details>
       ))}
       <Values title="Resource" entries={Object.entries(detail.resource ?? {})} prefix="resource." />
