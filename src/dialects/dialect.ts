@@ -171,7 +171,7 @@ export interface Dialect {
    * that of the call.
    */
   readonly callsHaveAnswers?: boolean;
-  /** Spans do not say that they failed, but record the exception that ended them. */
+  /** Spans with a name of the dialect do not say that they failed, but record the exception that ended them. */
   readonly exceptionsAreFailures?: boolean;
   /** Operations whose span name is the name of the tool or agent. */
   readonly namedBySpan?: readonly Operation[];

@@ -12,10 +12,13 @@ const FAILURE_WORDS: ReadonlySet<string> = new Set(['error', 'failed', 'failure'
 /** The only attribute of `failed` whose `true` means success. */
 const SUCCESS = 'success';
 
-/** Fills `is_error` and `error_type`; `exception` is the row of an exception event's type, or -1. */
-export function fillFailure(view: RecordView, exception: number): void {
+/**
+ * Fills `is_error` and `error_type`; `exception` is the row of an exception event's type, or -1. `isProof`: the exception
+ * ended the step.
+ */
+export function fillFailure(view: RecordView, exception: number, isProof: boolean): void {
   const { derived, hasErrorStatus: status } = view;
-  const typed = fillErrorType(view) || fillException(view, exception);
+  const typed = fillErrorType(view) || (fillException(view, exception) && isProof);
   const judged = status || view.operation !== 0 || view.dialect >= 0;
   if (judged) derived.setByte(DERIVED_IS_ERROR, status || typed || saysFailed(view) ? IS_TRUE : IS_FALSE);
 }
@@ -32,14 +35,11 @@ function fillErrorType(view: RecordView): boolean {
   return false;
 }
 
-/**
- * A recorded exception gives the kind of error, but only some senders record those alone that ended the step: an
- * exception may have been caught.
- */
+/** A recorded exception gives the kind of error. Alone it proves no failure: the exception may have been caught. */
 function fillException(view: RecordView, row: number): boolean {
   if (row < 0 || !view.reader.isText(row)) return false;
   setNameRow(view, SLOT_ERROR_TYPE, row);
-  return view.lookups.dialects[view.dialect]?.exceptionsAreFailures === true;
+  return true;
 }
 
 function saysFailed(view: RecordView): boolean {

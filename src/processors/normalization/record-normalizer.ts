@@ -93,7 +93,8 @@ export class RecordNormalizer {
     fillTimes(view);
     this.#events.read();
     fillFinishReasons(view);
-    fillFailure(view, this.#events.exceptionRow);
+    const { exceptionsAreFailures: ends } = this.#lookups.dialects[view.dialect] ?? {};
+    fillFailure(view, this.#events.exceptionRow, ends === true && this.#isNamed(view.dialect));
     fillContent(view);
     this.#events.fill();
   }
@@ -251,8 +252,12 @@ export class RecordNormalizer {
    * Whether the record belongs to the dialect that its scope or service suggests: not all their records are about AI.
    */
   #saysOwn(dialect: number): boolean {
+    return this.#specific.has(dialect) || this.#isNamed(dialect);
+  }
+
+  /** Whether the dialect has the name of the record. */
+  #isNamed(dialect: number): boolean {
     const { spanNames, events } = this.#lookups;
-    if (this.#specific.has(dialect)) return true;
     const names = this.#place === PLACE_BITS.log ? events[dialect] : spanNames[dialect];
     if (names === undefined || names.isEmpty) return false;
     const name = this.#name();

@@ -33,6 +33,7 @@ export type StatedCosts = Readonly<Record<CostSide, readonly CostCandidate[]>>;
 
 /** Longer texts are no costs; longer documents are not parsed. */
 const MAX_COST_BYTES = 64;
+const AMOUNT = /^\d+(?:\.\d+)?(?:E[+-]?\d+)?$/iu;
 const MAX_DOCUMENT_BYTES = MAX_HEAD_BYTES;
 const MICRO_DIGITS = 6;
 /** Symbols handled in one step. */
@@ -133,14 +134,14 @@ function dialectOf(batch: Batch, record: number): string {
 
 function statedValue(batch: Batch, source: SourceRow, row: number): CostCandidate['value'] | null {
   const whole = source.paths === undefined ? plainValue(batch, row) : valueInDocument(batch, source.paths, row);
-  const stated = source.before === undefined ? whole : textBefore(source.before, whole);
+  const stated = source.before === undefined ? whole : amountBefore(source.before, whole);
   return stated !== null && source.unit === 'micro_usd' ? dollarsOfMicros(stated) : stated;
 }
 
-/** The unit follows the amount; an amount in another unit is no cost. */
-function textBefore(unit: string, stated: CostCandidate['value'] | null): string | null {
+/** The unit follows the amount; an amount in another unit is no cost. Java writes small amounts with an exponent. */
+function amountBefore(unit: string, stated: CostCandidate['value'] | null): number | null {
   const [amount = '', rest] = String(stated).split(unit);
-  return rest === undefined ? null : amount;
+  return rest !== undefined && AMOUNT.test(amount) ? Number(amount) : null;
 }
 
 function plainValue(batch: Batch, row: number): CostCandidate['value'] | null {

@@ -972,6 +972,17 @@ const SHAPES: readonly DocumentedCase[] = [
     row: { category: 'model_call', is_error: true, error_type: 'RateLimitException', dialect: 'quarkus-langchain4j' },
   },
   {
+    what: 'a span of its own that a service on Quarkus gave attributes of AI, with an exception that it caught',
+    signal: 'traces',
+    record: {
+      name: 'OrderService.pay',
+      scope: 'io.quarkus.opentelemetry',
+      attributes: { 'gen_ai.request.model': 'gpt-4o-mini' },
+      events: [{ name: 'exception', attributes: { 'exception.type': 'RateLimitException' } }],
+    },
+    row: { category: 'model_call', is_error: false, error_type: 'RateLimitException' },
+  },
+  {
     what: "the frame of Quarkus' AI service of LangChain4j, which has no attributes",
     signal: 'traces',
     record: { name: 'langchain4j.aiservices.Assistant.ask', scope: 'io.quarkus.opentelemetry' },

@@ -92,7 +92,11 @@ t.test('costs inside documents are found', async (t) => {
 
 t.test('the amount is before its unit, and one in another unit is no cost', async (t) => {
   const cost = (text: string): unknown[] => totals({ attributes: { 'gen_ai.client.estimated_cost': text } });
-  t.strictSame(cost('0.00029175USD'), ['0.00029175']);
+  t.strictSame(cost('0.00029175USD'), [0.00029175]);
+  t.strictSame(cost('9.75E-7USD'), [9.75e-7]);
+  t.strictSame(cost('0.000001125USD'), [0.000001125]);
+  t.strictSame(cost('USD'), []);
+  t.strictSame(cost('-1USD'), []);
   t.strictSame(cost('0.00029175EUR'), []);
   t.strictSame(cost('0.00029175'), []);
 });

@@ -17,7 +17,7 @@ BEGIN
   ELSIF jsonb_typeof(value -> 'raw') = 'string' AND value ? 'json_dict' THEN
     RETURN QUERY SELECT jsonb_build_object('type', 'text', 'text', value -> 'raw'), 'assistant';
   ELSIF jsonb_typeof(coalesce(views.content_value(value, 'messages', 'contents', 'Contents'),
-      CASE WHEN jsonb_typeof(value -> 'config') = 'object' THEN value -> 'content' END)) = 'array' THEN
+      CASE WHEN jsonb_typeof(value -> 'config') = 'object' AND jsonb_typeof(value -> 'model') = 'string' THEN value -> 'content' END)) = 'array' THEN
     RETURN QUERY SELECT views.content_instructions(value), 'system'
       UNION ALL SELECT views.content_value(value, 'messages', 'contents', 'Contents', 'content'), otherwise;
   ELSIF 'array' IN (jsonb_typeof(value -> 'choices'), jsonb_typeof(value -> 'candidates'), jsonb_typeof(value -> 'generations'), jsonb_typeof(value -> 'replies')) THEN
