@@ -13,8 +13,8 @@ const FAILURE_WORDS: ReadonlySet<string> = new Set(['error', 'failed', 'failure'
 const SUCCESS = 'success';
 
 /**
- * Fills `is_error` and `error_type`; `exception` is the row of an exception event's type, or -1. `isProof`: the exception
- * ended the step.
+ * Fills `is_error` and `error_type`. `exception` is the row of an exception event's type, or -1. With `isProof` the
+ * exception has ended the step.
  */
 export function fillFailure(view: RecordView, exception: number, isProof: boolean): void {
   const { derived, hasErrorStatus: status } = view;

@@ -63,7 +63,7 @@ DECLARE
   list jsonb;
 BEGIN
   IF value IS NULL OR jsonb_typeof(value) = 'null' THEN RETURN; END IF;
-  -- Instructions of Gemini have a role, which is no speaker.
+  -- Instructions of Gemini have the role of the user, or none.
   IF otherwise = 'system' AND jsonb_typeof(value -> 'parts') = 'array' THEN value := value -> 'parts'; END IF;
   IF jsonb_typeof(value) = 'object' AND depth <= 24 THEN
     -- A message with a role, one of LangChain, or the body of an event. Conditions without a query are fast.
