@@ -1,6 +1,6 @@
 /** The first start and later starts with the shipped configuration: the real executable and its embedded PostgreSQL. */
 import { spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
@@ -204,4 +204,22 @@ longTest('with keys in the configuration no project and no key is created', asyn
   t.equal(await sendSpan('a-static-key-of-32-characters-00', 'static'), 200);
   running.child.kill('SIGTERM');
   t.equal(await running.ended, 0);
+});
+
+longTest('a server that is lost while its database is opened is no fault of Sluice', async (t) => {
+  const other = openFolder(t);
+  const begin = (): Executable => startExecutable(['run', ...SETTINGS], other);
+  const lost = begin();
+  await lost.until('the embedded PostgreSQL runs');
+  const [pid] = readFileSync(join(other, 'data/postgres/cluster/postmaster.pid'), 'utf8').split('\n');
+  process.kill(Number(pid), 'SIGKILL');
+  t.equal(await lost.ended, 1);
+  t.match(
+    lost.output.err,
+    /error: the embedded PostgreSQL was lost while its database was opened: .*\n {2}hint: Start/u,
+  );
+  const next = begin();
+  await next.until('"msg":"everything is ready"');
+  next.child.kill('SIGTERM');
+  t.equal(await next.ended, 0);
 });

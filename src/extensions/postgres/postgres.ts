@@ -90,7 +90,7 @@ class PostgresExtension implements Extension {
     if (this.#embedded !== null) {
       const address = await startEmbedded(this.#embedded);
       this.#host.logger.info(await this.#embedded.describe(), 'the embedded PostgreSQL runs');
-      return this.#open(address);
+      return this.#open(address).catch(explainEnd);
     }
     checkUrl(this.#options.url);
     this.#host.logger.info({ database: describeDatabase(this.#options.url) }, 'using a database by URL');
@@ -210,6 +210,15 @@ async function startEmbedded(server: EmbeddedServer): Promise<Address> {
     if (error instanceof EmbeddedServerError) throw new UserError(error.message);
     throw error;
   }
+}
+
+/** The server answered, and was lost before the database was open. */
+function explainEnd(error: unknown): never {
+  if (!isPassing(error)) throw error;
+  throw new UserError(
+    `the embedded PostgreSQL was lost while its database was opened: ${describeFailure(error)}`,
+    'Start Sluice again. The log of the server, in the folder log beside its database, says why it ended.',
+  );
 }
 
 function urlFaults(url: string): readonly OptionFault[] {
