@@ -4,7 +4,7 @@ import type { Parameters } from '../filter/parameters.ts';
 import type { RequestReader } from '../server/route.ts';
 import { logsIn } from './logged-conversation.ts';
 
-/** The traces of conversations with more records are not looked for: their list would be no shorter way. */
+/** The traces of a conversation with more records are not read first: that would take as long as the search. */
 const MOST_RECORDS = 10_000;
 
 /** The spans of a conversation, by the index of its beginning. */

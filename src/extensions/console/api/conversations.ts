@@ -2,6 +2,7 @@
  * `GET …/conversations`, in order of their newest trace, or newest log record if no span names them;
  * `…/{conversation}/turns`: the turns of one, newest first.
  */
+import { logOrder } from '../../../pdata/log-time.ts';
 import { ConsoleError } from '../errors.ts';
 import type { Conditions } from '../filter/compile.ts';
 import { withUsage } from '../filter/fields.ts';
@@ -77,9 +78,9 @@ const rowsStatement = (views: string, seesContent: boolean): string => `
        WHERE ${spansIn('n.conversation_id')} AND s.input_content IS NOT NULL OFFSET 0) s
      ORDER BY s.start_time_unix_nano, s.span_id LIMIT 1)
     UNION ALL (SELECT l.input_content FROM (
-       SELECT l.input_content, ${LOG_NS} AS ns, l.tableoid AS place, l.ctid AS at FROM sluice.logs l
+       SELECT l.input_content, l.time_unix_nano, l.observed_time_unix_nano, l.received_at, l.tableoid, l.ctid FROM sluice.logs l
        WHERE ${logsIn('n.conversation_id')} AND l.input_content IS NOT NULL OFFSET 0) l
-     ORDER BY l.ns, l.place, l.at LIMIT 1) LIMIT 1
+     ORDER BY ${logOrder('l')} LIMIT 1) LIMIT 1
   ) i ON true`;
 
 export const listConversations = readRoute(

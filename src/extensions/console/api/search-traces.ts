@@ -60,6 +60,7 @@ export interface FoundTraces {
 
 export async function searchTraces(reader: RequestReader, asked: TraceSearch): Promise<FoundTraces> {
   const { range, limit } = asked;
+  // A copy: the caller may search again, for the next page.
   const parameters = new Parameters([...asked.parameters.values]);
   const conditions = await withNamedTraces(reader, asked.project, asked.conditions, parameters);
   const search = { ...asked, conditions, parameters };

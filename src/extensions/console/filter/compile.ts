@@ -71,12 +71,11 @@ function namedConversations({ field, negated, operator, values }: Term): readonl
  * no condition refers to.
  */
 function impliedBy({ field, negated }: Term, sql: string, views: string): readonly string[] {
-  const { ownerColumn, inherited } = field;
-  if (ownerColumn === undefined || inherited === undefined || negated) return [];
+  const { owner, inherited } = field;
+  if (owner === undefined || inherited === undefined || negated) return [];
   const of = (column: string): string => sql.replaceAll(inViews(inherited, views), column);
-  const ofSpans = hasSpanOfTrace(of(`x.${ownerColumn}`));
-  // Users and conversations may be those of log records.
-  return [ownerColumn === 'agent_name' ? ofSpans : `(${ofSpans} OR ${hasLogOfTrace(of(`o.${ownerColumn}`))})`];
+  const ofSpans = hasSpanOfTrace(of(`x.${owner.column}`));
+  return [owner.ofLogs ? `(${ofSpans} OR ${hasLogOfTrace(of(`o.${owner.column}`))})` : ofSpans];
 }
 
 type Place = 'trace' | 'row' | 'sums';

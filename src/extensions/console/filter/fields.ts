@@ -43,8 +43,8 @@ export interface Field {
    * conditions.
    */
   readonly inherited?: string;
-  /** The column of another record that `inherited` gets its value from. */
-  readonly ownerColumn?: string;
+  /** The column of other spans, and with `ofLogs` of log records of the trace, that `inherited` gets its value from. */
+  readonly owner?: { readonly column: string; readonly ofLogs: boolean };
   /** Stored values have one case of letters. This gives it to values of a filter. */
   readonly fold?: (text: string) => string;
   /** A condition on the trace `t`, not on a span. `sum`: computed from all spans of the trace. */
@@ -73,9 +73,9 @@ const everywhere = (name: string, column: string, about: string): Field => ({
 });
 
 /** A column of spans, log records and counted usage that a call may have from a span above it. */
-const owned = (name: string, column: string, about: string): Field => ({
+const owned = (name: string, column: string, about: string, ofLogs: boolean): Field => ({
   ...everywhere(name, column, about),
-  ownerColumn: column,
+  owner: { column, ofLogs },
   inherited: `coalesce(s.${column}, (SELECT o.value FROM {views}.owners_of(ARRAY[s.trace_id], ARRAY[s.span_id], '${column}') o))`,
 });
 
@@ -170,9 +170,9 @@ const ALL: readonly Field[] = [
     },
   },
   recorded('tool', 'tool_name', 'the tool'),
-  owned('agent', 'agent_name', 'the agent'),
-  owned('user', 'user_id', 'the user'),
-  owned('conversation', 'conversation_id', 'the conversation'),
+  owned('agent', 'agent_name', 'the agent', false),
+  owned('user', 'user_id', 'the user', true),
+  owned('conversation', 'conversation_id', 'the conversation', true),
   recorded('dialect', 'dialect', 'the conventions of the sender'),
   {
     name: 'scope',
