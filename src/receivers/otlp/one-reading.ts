@@ -9,15 +9,16 @@ import { Rejection } from '../../errors.ts';
 type CheckedHeader = 'authorization' | 'content-type' | 'content-encoding' | 'host' | 'grpc-encoding';
 
 /** `rawHeaders` as Node gives them: name, value, name, value. */
-export function isRepeated(rawHeaders: readonly string[], name: CheckedHeader): boolean {
-  let found = false;
+export const isRepeated = (rawHeaders: readonly string[], name: CheckedHeader): boolean =>
+  timesOf(rawHeaders, name) > 1;
+
+function timesOf(rawHeaders: readonly string[], name: string): number {
+  let times = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const candidate = rawHeaders[index];
-    if (candidate?.length !== name.length || candidate.toLowerCase() !== name) continue;
-    if (found) return true;
-    found = true;
+    if (candidate?.length === name.length && candidate.toLowerCase() === name) times++;
   }
-  return false;
+  return times;
 }
 
 /**
@@ -60,15 +61,12 @@ function framingFault({ headers, httpVersion, rawHeaders, rawTrailers }: Incomin
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return `HTTP/${httpVersion} in the form of HTTP/1`;
   if (hasSpacedName(rawHeaders)) return SPACED;
   // Node.js before 20.19 accepts it.
-  if (isNamed(rawTrailers, 'content-length')) return 'a length behind the body';
+  if (timesOf(rawTrailers, 'content-length') > 0) return 'a length behind the body';
   return isRepeated(rawHeaders, 'host') ? 'Host is repeated' : null;
 }
 
 const hasSpacedName = (rawHeaders: readonly string[]): boolean =>
   rawHeaders.some((text, index) => index % 2 === 0 && text.includes(' '));
-
-const isNamed = (rawHeaders: readonly string[], name: string): boolean =>
-  rawHeaders.some((text, index) => index % 2 === 0 && text.toLowerCase() === name);
 
 const CHECKED_HEADERS = ['authorization', 'content-type', 'content-encoding'] as const;
 const REPEATED = 'the header is repeated';
