@@ -47,7 +47,7 @@ export interface SourceRow {
   readonly when?: readonly Operation[];
   readonly on?: Place;
   readonly unit?: Unit;
-  /** Only the text before or after the first occurrence of this; a cost without it is none in USD. */
+  /** Only the text before or after the first occurrence of this, for example before the unit of a cost. */
   readonly before?: string;
   readonly after?: string;
   /**

@@ -16,6 +16,7 @@ import { KIND_INT, SLOT_RESPONSE_MODEL, TEXT_JSON_ESCAPED, DISPOSITION_DROP } fr
 import type { TextRef } from '../../pdata/text.ts';
 import { LONGEST_PLACEHOLDER } from './lookup-tables.ts';
 import type { RecordView } from './record-view.ts';
+import { trimTo } from '../../dialects/lookup/trim-to.ts';
 import { BEGINS_BLANK, isBlank } from './reader.ts';
 import type { Rule } from './rules.ts';
 
@@ -151,11 +152,6 @@ function isOneOf(words: ReadonlySet<number>, view: RecordView, row: number): boo
   // The first byte rejects nearly all values.
   const first = memory.u8[offsetAt(memory.u32, word)] as number;
   return lookups.placeholderBytes[first] !== 0 && words.has(view.reader.word(lookups.words, row));
-}
-
-function trimTo(text: string, { before, after }: Rule): string {
-  if (before !== null) return text.includes(before) ? text.slice(0, text.indexOf(before)) : '';
-  return after !== null && text.includes(after) ? text.slice(text.indexOf(after) + after.length) : text;
 }
 
 /** The longest prefix of whole characters within MAX_NAME_BYTES. */

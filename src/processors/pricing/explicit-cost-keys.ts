@@ -14,6 +14,7 @@ import { parseDocument } from '../../dialects/lookup/documents.ts';
 import { DIALECTS } from '../../dialects/families.ts';
 import { KeyIndex } from '../../dialects/lookup/key-index.ts';
 import { valueAt } from '../../dialects/lookup/paths.ts';
+import { trimTo } from '../../dialects/lookup/trim-to.ts';
 import { MONEY_DIGITS } from '../../pdata/money.ts';
 import { atScale, decimalOfText, formatUnits } from './decimal.ts';
 import { readDecimal } from './rates.ts';
@@ -134,15 +135,13 @@ function dialectOf(batch: Batch, record: number): string {
 
 function statedValue(batch: Batch, source: SourceRow, row: number): CostCandidate['value'] | null {
   const whole = source.paths === undefined ? plainValue(batch, row) : valueInDocument(batch, source.paths, row);
-  const stated = source.before === undefined ? whole : amountBefore(source.before, whole);
+  const isTrimmed = source.before !== undefined || source.after !== undefined;
+  const stated = isTrimmed ? amountOf(trimTo(String(whole), source)) : whole;
   return stated !== null && source.unit === 'micro_usd' ? dollarsOfMicros(stated) : stated;
 }
 
-/** The unit follows the amount; an amount in another unit is no cost. Java writes small amounts with an exponent. */
-function amountBefore(unit: string, stated: CostCandidate['value'] | null): number | null {
-  const [amount = '', rest] = String(stated).split(unit);
-  return rest !== undefined && AMOUNT.test(amount) ? Number(amount) : null;
-}
+/** The amount beside its unit. Java writes small amounts with an exponent. */
+const amountOf = (text: string): number | null => (AMOUNT.test(text) ? Number(text) : null);
 
 function plainValue(batch: Batch, row: number): CostCandidate['value'] | null {
   const attribute = batch.cursor().goto(row);

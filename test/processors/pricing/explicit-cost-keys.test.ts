@@ -7,10 +7,10 @@ import { Normalized, jsonBody, type PlainRecord } from '../normalization/normali
 const normalized = new Normalized();
 const costs = new ExplicitCosts();
 
-function stated(record: PlainRecord, signal: 'traces' | 'logs' = 'traces'): StatedCosts | null {
+function stated(record: PlainRecord, signal: 'traces' | 'logs' = 'traces', found = costs): StatedCosts | null {
   const batch = normalized.batch(signal, 'json', jsonBody(signal, [record]));
   processAtOnce(normalized.processor, batch);
-  return costs.find(batch, 0);
+  return found.find(batch, 0);
 }
 const totals = (record: PlainRecord, signal?: 'traces' | 'logs'): unknown[] =>
   (stated(record, signal)?.total ?? []).map(({ value }) => value);
@@ -99,6 +99,15 @@ t.test('the amount is before its unit, and one in another unit is no cost', asyn
   t.strictSame(cost('-1USD'), []);
   t.strictSame(cost('0.00029175EUR'), []);
   t.strictSame(cost('0.00029175'), []);
+});
+
+t.test('the amount of a mapped sender may be after its unit', async (t) => {
+  const mapped = new ExplicitCosts([{ id: 'acme', fields: { cost_total: [{ attribute: 'acme.cost', after: '$' }] } }]);
+  const cost = (text: string): unknown =>
+    stated({ attributes: { 'acme.cost': text } }, 'traces', mapped)?.total[0]?.value;
+  t.equal(cost('$0.25'), 0.25);
+  t.equal(cost('US$1.5e-7'), 1.5e-7);
+  t.equal(cost('€0.25'), undefined);
 });
 
 t.test('sums over other records are marked', async (t) => {
