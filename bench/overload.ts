@@ -4,7 +4,8 @@
  * The server of the database shares the client's core, so the client has a higher priority, if it may: its own waits
  * for the processor would count as the daemon's. Each load is sent for two seconds before the measurement, so that
  * connections are open and memory is allocated; refusals of these seconds are listed separately. At the end, `file
- * alone` writes the same bytes as often without the daemon: the lower bound of an acknowledgement.
+ * alone` writes the same bytes as often without the daemon, and `database alone` commits as many rows: the lower bound
+ * of an acknowledgement.
  *
  *   node dist/bench/overload.js [--seconds 10] [--database] [--body genai|micro] [--root .] [--peak N]
  *
@@ -15,6 +16,7 @@ import { statSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { resolve } from 'node:path';
 import { readArguments } from './arguments.ts';
+import { BareDatabase } from './bare-database.ts';
 import { appendAndSync } from './bare-file.ts';
 import { makeCorpus } from './corpus.ts';
 import { type Daemon, dataFile, KEY, SMALL_FILES, startDaemon } from './daemon.ts';
@@ -37,6 +39,8 @@ const PEAK_MS = 5000;
 const LEAD_MS = 2000;
 /** The time of `file alone` for each load. It runs last, because it uses much page cache. */
 const BARE_MS = 5000;
+/** The loads of `database alone`; above the peak its queue only grows. */
+const BARE_SHARES = 3;
 
 /** A niceness: the client runs before the server of the database. */
 const CLIENT_NICENESS = -10;
@@ -90,15 +94,16 @@ interface Load {
   readonly requests: Requests;
   readonly spans: number;
   readonly seconds: number;
-  readonly isFile: boolean;
+  /** Null: the rows go into a file. */
+  readonly database: BenchDatabase | null;
   /** Requests a second; null: that of a closed loop. */
   readonly peak: number | null;
 }
 
 /** Bytes of one request in the file; 0 without a file. */
-async function rowBytes(daemon: Daemon, client: Client, { requests, isFile }: Load): Promise<number> {
+async function rowBytes(daemon: Daemon, client: Client, { requests, database }: Load): Promise<number> {
   await client.one(requests);
-  return isFile ? statSync(dataFile(daemon.folder)).size : 0;
+  return database === null ? statSync(dataFile(daemon.folder)).size : 0;
 }
 
 async function measureRate(client: Client, requests: Requests, rate: Rate): Promise<Measured> {
@@ -128,6 +133,7 @@ async function measure(daemon: Daemon, load: Load): Promise<void> {
   }
   await client.close();
   if (bytes > 0) await measureFile(daemon, bytes, storedPerSecond);
+  if (load.database !== null) await measureDatabase(load.database, storedPerSecond.slice(0, BARE_SHARES), seconds);
 }
 
 async function measureFile(daemon: Daemon, bytes: number, rates: readonly number[]): Promise<void> {
@@ -137,6 +143,18 @@ async function measureFile(daemon: Daemon, bytes: number, rates: readonly number
     const times = await appendAndSync(daemon.folder, { bytes, perSecond, milliseconds: BARE_MS });
     printRow([grouped(perSecond), ...[0.5, 0.99].map((part) => quantileCell(times, part))]);
   }
+}
+
+async function measureDatabase(database: BenchDatabase, rates: readonly number[], seconds: number): Promise<void> {
+  const bare = await BareDatabase.open(database.url);
+  console.log('\ndatabase alone\n');
+  printHead(['requests / s', 'p50', 'p99']);
+  await bare.commit({ perSecond: rates[0] ?? 1, milliseconds: LEAD_MS });
+  for (const perSecond of rates) {
+    const times = await bare.commit({ perSecond, milliseconds: seconds * 1000 });
+    printRow([grouped(perSecond), ...[0.5, 0.99].map((part) => quantileCell(times, part))]);
+  }
+  await bare.close();
 }
 
 async function main(): Promise<void> {
@@ -170,7 +188,7 @@ async function main(): Promise<void> {
       requests,
       spans: batches[0]?.records ?? 0,
       seconds: Number(values.seconds),
-      isFile: database === null,
+      database,
       peak: values.peak === undefined ? null : Number(values.peak),
     });
   } finally {
