@@ -126,6 +126,12 @@ export class Rejection extends Error {
 /** Retry-After of a 503 (contract: `Retry-After: 1`). */
 const RETRY_AFTER_SECONDS = 1;
 
+/** The code of an error of the system, of Node.js or of PostgreSQL, such as ENOENT or 42P01; empty without one. */
+export function errorCode(error: unknown): string {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : '';
+  return typeof code === 'string' ? code : '';
+}
+
 /** `exists`: the name is taken. `unknown`: there is nothing of this name. */
 export type UserErrorReason = 'invalid' | 'exists' | 'unknown';
 

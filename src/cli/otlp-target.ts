@@ -3,7 +3,7 @@ import { maskUrls } from '../component/masked-url.ts';
 import type { Config } from '../config/config.ts';
 import { findPostgresOptions } from '../daemon/configured-database.ts';
 import { findEndpoint } from '../daemon/endpoint.ts';
-import { UserError } from '../errors.ts';
+import { errorCode, UserError } from '../errors.ts';
 import { Administration } from '../extensions/postgres/administration.ts';
 import type { Database } from '../extensions/postgres/database.ts';
 import type { Call, Outcome } from './command.ts';
@@ -148,7 +148,7 @@ const OTHER_PROTOCOLS: readonly (readonly [RegExp, string])[] = [
 function unreachable(url: string, error: unknown): UserError {
   const { origin } = new URL(url);
   const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  const code = String((reason as { code?: unknown }).code ?? '');
+  const code = errorCode(reason);
   if (code === 'ECONNREFUSED')
     return new UserError(
       `nothing listens at ${origin}`,

@@ -2,6 +2,7 @@
  * The partition of a past day may be dropped at any time: by retention, by a command or by a person, also between a
  * list of partitions and the statement that names one of them.
  */
+import { errorCode } from '../errors.ts';
 
 /** An SQLSTATE. */
 export const UNDEFINED_TABLE = '42P01';
@@ -14,8 +15,7 @@ export async function unlessDropped<T>(partition: string, work: () => Promise<T>
   try {
     return await work();
   } catch (error) {
-    const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
-    if (code === UNDEFINED_TABLE && String(message).includes(partition)) return null;
+    if (errorCode(error) === UNDEFINED_TABLE && String(error).includes(partition)) return null;
     throw error;
   }
 }

@@ -1,4 +1,5 @@
 /** How long an attempt to lock a table waits, while other statements queue behind it, and the failure of an attempt. */
+import { errorCode } from '../errors.ts';
 
 /** The SQLSTATE of a statement that did not get its lock within `lock_timeout`. */
 export const LOCK_TIMEOUT = '55P03';
@@ -14,5 +15,4 @@ const LONG_MS = 1500;
 export const lockWaitMs = (attempt: number, usualMs: number): number =>
   attempt % LONG_EVERY === 0 ? LONG_MS : usualMs;
 
-export const isLockTimeout = (error: unknown): boolean =>
-  (error as { readonly code?: unknown } | null)?.code === LOCK_TIMEOUT;
+export const isLockTimeout = (error: unknown): boolean => errorCode(error) === LOCK_TIMEOUT;

@@ -4,6 +4,7 @@
 import { readFile, readlink } from 'node:fs/promises';
 import { hostname, platform } from 'node:os';
 import type { HostProcess } from './component.ts';
+import { errorCode } from '../errors.ts';
 
 type Observer = Pick<HostProcess, 'pid' | 'kill'>;
 
@@ -27,7 +28,7 @@ function exists(host: Observer, pid: number): boolean {
     host.kill(pid, 0);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    return errorCode(error) === 'EPERM';
   }
 }
 

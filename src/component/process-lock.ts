@@ -9,6 +9,7 @@ import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { HostProcess } from './component.ts';
 import { birthOf, isAlive, placeOfPids } from './process-life.ts';
+import { errorCode } from '../errors.ts';
 
 /** The interval of the heartbeat: the lock file is touched. The limits below are numbers of intervals. */
 const HEARTBEAT_MS = 2_000;
@@ -126,7 +127,7 @@ export class ProcessLock {
     try {
       found = await readFile(path, 'utf8');
     } catch (error) {
-      const gone = (error as NodeJS.ErrnoException).code === 'ENOENT' && !this.#released;
+      const gone = errorCode(error) === 'ENOENT' && !this.#released;
       if (gone) await writeFile(path, this.#text, { flag: 'wx', mode: 0o644 }).catch(() => undefined);
       return;
     }

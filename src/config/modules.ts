@@ -11,6 +11,7 @@ import { SECTIONS } from './config.ts';
 import type { Node } from './node.ts';
 import { type Diagnostics, quote } from './diagnostics.ts';
 import { parseComponentType } from './component-id.ts';
+import { errorCode } from '../errors.ts';
 
 const MAX_MODULES = 50;
 /** A module that never finishes loading must not hang the start. */
@@ -88,10 +89,12 @@ function reportAbsent(name: string, item: Node, diagnostics: Diagnostics): reado
 
 /** False when the module exists and one of its own imports does not. */
 function isAbsent(error: unknown, name: string): boolean {
-  if (!(error instanceof Error) || !('code' in error)) return false;
-  if (error.code === 'MODULE_NOT_FOUND') return true;
+  if (!(error instanceof Error)) return false;
+  if (errorCode(error) === 'MODULE_NOT_FOUND') return true;
   const file = name.replace(/^\.\.?[/\\]/u, '');
-  return error.code === 'ERR_MODULE_NOT_FOUND' && error.message.split(' imported from ')[0]?.includes(file) === true;
+  return (
+    errorCode(error) === 'ERR_MODULE_NOT_FOUND' && error.message.split(' imported from ')[0]?.includes(file) === true
+  );
 }
 
 function locate(name: string, item: Node, { workingDirectory }: ModulesPlace): string {

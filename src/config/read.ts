@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import type { Diagnostics } from './diagnostics.ts';
 import type { Source } from './source.ts';
+import { errorCode } from '../errors.ts';
 
 export const MAX_FILE_BYTES = 512 * 1024;
 /** Reading a pipe ends after this time. */
@@ -32,7 +33,7 @@ export function readSource(name: string, path: string, diagnostics: Diagnostics)
   try {
     bytes = readBounded(path);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const code = errorCode(error);
     return refuse(
       FAULTS[code] ?? `cannot be read (${code || 'unknown fault'})`,
       code === 'ENOENT' ? missing(name, path) : null,
@@ -95,7 +96,7 @@ function readSome(file: number, chunk: Buffer): number | null {
   try {
     return readSync(file, chunk, 0, chunk.length, null);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EAGAIN') return null;
+    if (errorCode(error) === 'EAGAIN') return null;
     throw error;
   }
 }

@@ -6,6 +6,7 @@ import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { diskRemedy } from '../component/disk-remedy.ts';
 import type { Logger } from '../component/logger.ts';
+import { errorCode } from '../errors.ts';
 
 const TICK_MS = 1_000;
 
@@ -39,8 +40,7 @@ export class OpenFileWatch {
       this.#tryOpen();
       return null;
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      return code === 'EMFILE' || code === 'ENFILE' ? error : null;
+      return ['EMFILE', 'ENFILE'].includes(errorCode(error)) ? error : null;
     }
   }
 }

@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import type { Status } from '../service/telemetry/status.ts';
 import { MAX_SOCKET_PATH_BYTES } from '../net/socket-file.ts';
 import { askDaemon } from './ask.ts';
+import { errorCode } from '../errors.ts';
 
 type Host = Pick<NodeJS.Process, 'env' | 'platform' | 'getuid' | 'pid'>;
 
@@ -57,7 +58,7 @@ async function look(socket: string): Promise<RunningDaemon | null> {
   try {
     return { socket, status: (await askDaemon(socket, 'status')) as Status };
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') removeDead(socket);
+    if (errorCode(error) === 'ECONNREFUSED') removeDead(socket);
     return null;
   }
 }

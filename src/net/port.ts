@@ -1,7 +1,7 @@
 /** Opens a listening socket in this process, a TCP port or a Unix domain socket, and explains failures. */
 import { chmodSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
-import { UserError } from '../errors.ts';
+import { errorCode, UserError } from '../errors.ts';
 import { type Endpoint, formatEndpoint, MAX_PORT } from '../component/endpoint.ts';
 import type { ListenPlace, ListenRequest } from '../component/listening.ts';
 import { makeRoom } from './socket-file.ts';
@@ -117,7 +117,7 @@ function nearbyAddress(endpoint: string): string | null {
 
 function explain(error: unknown, request: ListenRequest): unknown {
   const { endpoint, option } = request;
-  switch ((error as NodeJS.ErrnoException).code) {
+  switch (errorCode(error)) {
     case 'EADDRINUSE':
       return inUse(request);
     case 'EACCES':

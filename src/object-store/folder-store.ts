@@ -22,6 +22,7 @@ import {
   StoreError,
   type StoreFault,
 } from './object-store.ts';
+import { errorCode } from '../errors.ts';
 
 /** The owner, and the group of the folder for readers of the lake. The umask applies. */
 const FILE_MODE = 0o640;
@@ -149,7 +150,7 @@ export class FolderStore implements ObjectStore {
         await makeFolder(dirname(temporary));
         return await open(temporary, 'wx', FILE_MODE);
       } catch (error) {
-        if (codeOf(error) !== 'ENOENT' || attempt === MAX_FOLDER_TRIES) throw error;
+        if (errorCode(error) !== 'ENOENT' || attempt === MAX_FOLDER_TRIES) throw error;
       }
     }
   }
@@ -220,7 +221,7 @@ async function makeFolder(path: string): Promise<void> {
   try {
     await makeOneFolder(path);
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT' || dirname(path) === path) throw error;
+    if (errorCode(error) !== 'ENOENT' || dirname(path) === path) throw error;
     await makeFolder(dirname(path));
     // Tried only once more: a parent that is a link to nothing exists, but no folder can be made in it.
     await makeOneFolder(path);
@@ -232,7 +233,7 @@ async function makeOneFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { mode: FOLDER_MODE });
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return;
+    if (errorCode(error) === 'EEXIST') return;
     throw error;
   }
   await syncFolder(dirname(path));
@@ -252,7 +253,7 @@ async function ifPresent<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
   } catch (error) {
-    if (FAULTS[codeOf(error)] === 'absent') return undefined;
+    if (FAULTS[errorCode(error)] === 'absent') return undefined;
     throw error;
   }
 }
@@ -263,20 +264,18 @@ async function ifPresent<T>(work: Promise<T>): Promise<T | undefined> {
  */
 function putFaultOf(error: unknown): StoreFault | undefined {
   const { syscall } = error as NodeJS.ErrnoException;
-  const fault = FAULTS[codeOf(error)];
+  const fault = FAULTS[errorCode(error)];
   if (fault === 'absent') return 'invalid';
   return fault === 'exists' && syscall !== 'link' ? 'invalid' : fault;
 }
 
 function failureOf(path: string, error: unknown, fault?: StoreFault): StoreError {
-  const code = codeOf(error);
+  const code = errorCode(error);
   return new StoreError(fault ?? FAULTS[code] ?? 'unavailable', `${path}: ${reasonOf(error as Error)}`, error);
 }
 
 /** The words of the system, without its code, the call and the path, which can be that of a temporary file. */
 const reasonOf = ({ message }: Error): string => /^E[A-Z0-9]+: (.+?), \w+(?: '.*)?$/su.exec(message)?.[1] ?? message;
-
-const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? '';
 
 const baseOf = (key: string): string => key.slice(key.lastIndexOf('/') + 1);
 

@@ -6,6 +6,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { PassThrough, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { errorCode } from '../errors.ts';
 
 /**
  * The closed set of failures.
@@ -149,7 +150,7 @@ export async function downloadObject(store: ObjectStore, key: string, path: stri
   try {
     await pipeline(source, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') await rm(path, { force: true });
+    if (errorCode(error) !== 'EEXIST') await rm(path, { force: true });
     throw error;
   }
 }

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { type ServerAddress, urlOf } from '../../src/extensions/postgres/embedded/address.ts';
 import { isAlive } from '../../src/component/process-life.ts';
-import { errorCode } from '../../src/extensions/postgres/embedded/host-process.ts';
+import { errorCode } from '../../src/errors.ts';
 import { EmbeddedServer } from '../../src/extensions/postgres/embedded/server.ts';
 import { waitFor } from '../../src/extensions/postgres/embedded/wait.ts';
 import { PATIENCE_MS } from './patience.ts';

@@ -5,7 +5,7 @@
 import type { Transform } from 'node:stream';
 import { open, type FileHandle } from 'node:fs/promises';
 import * as zlib from 'node:zlib';
-import { UserError } from '../../errors.ts';
+import { errorCode, UserError } from '../../errors.ts';
 import { type ObjectStore, readObject, StoreError } from '../../object-store/object-store.ts';
 import type { Part } from './compactions.ts';
 
@@ -162,7 +162,6 @@ export class DamagedPart extends UserError {
 }
 
 function damaged(error: unknown, source: PartSource, part: Part): unknown {
-  const { code } = error as { readonly code?: unknown };
-  const isBroken = error instanceof WrongRows || (typeof code === 'string' && /^(?:Z_|ERR_ZSTD|ZSTD_)/u.test(code));
+  const isBroken = error instanceof WrongRows || /^(?:Z_|ERR_ZSTD|ZSTD_)/u.test(errorCode(error));
   return isBroken ? new DamagedPart(source, part, (error as Error).message) : error;
 }

@@ -6,7 +6,7 @@ import { createReadStream } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Query } from '../../component/capabilities/postgres.ts';
-import { UserError } from '../../errors.ts';
+import { errorCode, UserError } from '../../errors.ts';
 import { type Duck, literal, quoted } from '../duckdb.ts';
 import { type LakeSignal, tableOf } from '../lake-table.ts';
 import { conditionOf as erasureOf, type Erasure, readErasures } from '../requested-erasures.ts';
@@ -312,7 +312,7 @@ async function copyValues({ query, copyIn }: LakeSession, copy: string, path: st
     await query('RELEASE SAVEPOINT archived_file');
     return rows;
   } catch (error) {
-    if (!DATA_EXCEPTION.test(String((error as { readonly code?: unknown }).code))) throw error;
+    if (!DATA_EXCEPTION.test(errorCode(error))) throw error;
     await query('ROLLBACK TO SAVEPOINT archived_file');
     throw new BrokenFile((error as Error).message);
   }

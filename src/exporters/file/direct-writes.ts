@@ -14,6 +14,7 @@ import { releaseArray, reservePages } from '../../pdata/page-memory.ts';
 import { bytesOf } from './large-append.ts';
 import type { FileSystem } from './rotated-files.ts';
 import { skip } from './write-all.ts';
+import { errorCode } from '../../errors.ts';
 
 /** A multiple of the sector size of all usual disks. */
 const BLOCK_BYTES = 4096;
@@ -112,7 +113,7 @@ export class DirectWrites {
     try {
       return (await handle.write(bytes, 0, size, at)).bytesWritten;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EINVAL') throw error;
+      if (errorCode(error) !== 'EINVAL') throw error;
       this.#isSupported = false;
       return 0;
     }

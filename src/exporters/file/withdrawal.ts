@@ -10,6 +10,7 @@ import { lastLineEnd } from './file-end.ts';
 import type { Range } from './large-append.ts';
 import type { FileSystem } from './rotated-files.ts';
 import { writeAll } from './write-all.ts';
+import { errorCode } from '../../errors.ts';
 
 const FILE_MODE = 0o600;
 const WRITE = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
@@ -87,7 +88,7 @@ export class Withdrawal {
     try {
       return await this.#files.open(this.#kept, READ);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+      if (errorCode(error) === 'ENOENT') return null;
       throw error;
     }
   }

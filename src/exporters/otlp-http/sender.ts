@@ -2,7 +2,7 @@
 import { isDeepStrictEqual, promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Dispatcher } from 'undici';
-import { UserError } from '../../errors.ts';
+import { errorCode, UserError } from '../../errors.ts';
 import { type ClientTlsMaterial, type FileAccess, readClientCertificates } from '../../net/certificates.ts';
 import { MEDIA_TYPES, type Signal } from '../../pdata/context.ts';
 import { requestAsJson } from './request-json.ts';
@@ -234,7 +234,7 @@ async function readSome(body: Dispatcher.ResponseData['body']): Promise<Buffer> 
 const textOf = (header: string | string[] | undefined): string | undefined =>
   Array.isArray(header) ? header[0] : header;
 
-const isTimeout = (error: unknown): boolean => /TIMEOUT/.test(String((error as { code?: unknown }).code ?? ''));
+const isTimeout = (error: unknown): boolean => /TIMEOUT/.test(errorCode(error));
 
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

@@ -14,6 +14,7 @@ import {
   type PartitionedTable,
   withShortLocks,
 } from './partitions.ts';
+import { errorCode } from '../../errors.ts';
 
 /** Raised by our own statement. */
 const KEPT = 'SL002';
@@ -77,8 +78,7 @@ export async function dropUnlessKept(
     );
     return null;
   } catch (error) {
-    const { code, message } = error as { readonly code?: unknown; readonly message: string };
-    if (code === KEPT) return message;
+    if (error instanceof Error && errorCode(error) === KEPT) return error.message;
     throw error;
   }
 }

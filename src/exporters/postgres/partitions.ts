@@ -8,6 +8,7 @@ import { type DayColumn, dayOfPartition } from '../../component/archived-day.ts'
 import type { PostgresDatabase, Query, SessionLimits } from '../../component/capabilities/postgres.ts';
 import { isLockTimeout, LOCK_TIMEOUT } from '../../component/lock-wait.ts';
 import { DAY_MS, MS_NS } from '../../pdata/time-units.ts';
+import { errorCode } from '../../errors.ts';
 
 /** The days that are kept open before today (for late spans) and after it. */
 const DAYS_BACK = 7;
@@ -154,7 +155,7 @@ async function openDay(query: Query, table: PartitionedTable, day: number): Prom
       END $$`);
     return 'open';
   } catch (error) {
-    if (codeOf(error) === TOO_LARGE) return 'later';
+    if (errorCode(error) === TOO_LARGE) return 'later';
     throw error;
   }
 }
@@ -190,8 +191,6 @@ export async function withShortLocks<T>(tries: number, work: () => Promise<T>): 
     }
   }
 }
-
-const codeOf = (error: unknown): unknown => (error as { readonly code?: unknown } | null)?.code;
 
 export const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);
 

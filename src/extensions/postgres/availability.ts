@@ -1,5 +1,6 @@
 /** What a failed query says about the database: available, unavailable, or unknown. */
 import { READ_ONLY_SQL_TRANSACTION, sqlstateOf } from './sqlstate.ts';
+import { errorCode } from '../../errors.ts';
 
 export type Availability = 'unavailable' | 'available' | 'unknown';
 
@@ -15,8 +16,8 @@ export function availabilityAfter(error: unknown): Availability {
   if (state !== null)
     return UNAVAILABLE_CLASSES.has(state.slice(0, 2)) || UNAVAILABLE_STATES.has(state) ? 'unavailable' : 'available';
   if (error instanceof AggregateError) return 'unavailable';
-  const { code, message } = (error ?? {}) as { readonly code?: unknown; readonly message?: unknown };
+  const code = errorCode(error);
   // System codes (ECONNREFUSED) begin with E, as do the codes of Node.js (ERR_INVALID_ARG_TYPE).
-  if (typeof code === 'string' && code.startsWith('E') && !code.startsWith('ERR_')) return 'unavailable';
-  return BROKEN_CONNECTION.test(String(message)) ? 'unavailable' : 'unknown';
+  if (code.startsWith('E') && !code.startsWith('ERR_')) return 'unavailable';
+  return error instanceof Error && BROKEN_CONNECTION.test(error.message) ? 'unavailable' : 'unknown';
 }

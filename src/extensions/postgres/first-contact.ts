@@ -5,7 +5,7 @@
 import pg from 'pg';
 import { endConnection } from './connection-end.ts';
 import { FORM_HINT } from '../../component/database-url.ts';
-import { UserError } from '../../errors.ts';
+import { errorCode, UserError } from '../../errors.ts';
 import { type Address, clientAddress, Database } from './database.ts';
 import { migrate } from './migrate.ts';
 import type { PostgresOptions } from './options.ts';
@@ -215,7 +215,7 @@ export const isOfItsDisk = (error: unknown): boolean =>
 
 /** What the operator can do about a failure; undefined when only its text tells. */
 export function remedyFor(error: unknown): string | undefined {
-  const cause = `${sqlstateOf(error) ?? codeOf(error)} ${describeFailure(error)}`.trim();
+  const cause = `${sqlstateOf(error) ?? errorCode(error)} ${describeFailure(error)}`.trim();
   return REMEDIES.find(([pattern]) => pattern.test(cause))?.[1];
 }
 
@@ -241,11 +241,7 @@ export function describeFailure(error: unknown): string {
 
 /** System errors have a code; errors that pg creates for a broken connection have only a message. */
 function isOfTheSystem(error: unknown): boolean {
-  const code = codeOf(error);
+  const code = errorCode(error);
   if (code !== '') return code.startsWith('E') && !code.startsWith('ERR_');
   return error instanceof AggregateError || BROKEN_CONNECTION.test(describeFailure(error));
-}
-
-function codeOf(error: unknown): string {
-  return String((error as { readonly code?: unknown } | null)?.code ?? '');
 }

@@ -1,5 +1,6 @@
 /** SQLSTATE codes by their names in PostgreSQL, and what a failure means for the requests of a group. */
 import { LOCK_TIMEOUT } from '../../component/lock-wait.ts';
+import { errorCode } from '../../errors.ts';
 
 export type Meaning =
   /** The same group may be retried at once: a deadlock, a serialization failure, a lock timeout. */
@@ -38,9 +39,9 @@ const CONSTRAINT_CLASS = '23';
 const DATA_CLASSES = new Set(['22', '54']);
 
 export function sqlstateOf(error: unknown): string | null {
-  const code = (error as { code?: unknown } | null)?.code;
+  const code = errorCode(error);
   // System codes can have five letters too (EPIPE); no class of SQLSTATE begins with E.
-  return typeof code === 'string' && /^[0-9A-DF-Z][0-9A-Z]{4}$/.test(code) ? code : null;
+  return /^[0-9A-DF-Z][0-9A-Z]{4}$/.test(code) ? code : null;
 }
 
 /** For `catch`: throws another error instead of one of this state. */

@@ -10,6 +10,7 @@ import type { Database } from './database.ts';
 import { describeFailure, remedyFor } from './first-contact.ts';
 import { availabilityAfter } from './availability.ts';
 import { QUERY_CANCELED } from './sqlstate.ts';
+import { errorCode } from '../../errors.ts';
 
 /** The pause between two queries. */
 const PAUSE_MS = 1000;
@@ -222,6 +223,5 @@ function requireStandby(row: Readonly<Record<string, unknown>> | undefined): voi
  * A server that refuses the trial by a rule, for example a missing right, is available; storing rows may still work.
  */
 function refuseUnlessRefused(error: unknown): void {
-  const { code } = error as { readonly code?: unknown };
-  if (availabilityAfter(error) !== 'available' || code === QUERY_CANCELED) throw error;
+  if (availabilityAfter(error) !== 'available' || errorCode(error) === QUERY_CANCELED) throw error;
 }

@@ -6,8 +6,9 @@ import { basename, dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { endConnection } from '../connection-end.ts';
 import { firstClosed, type ServerFolder, handOver, makeOwnedFolder, SOCKET_FOLDER } from './server-folder.ts';
-import { CLUSTER_SETTING, EmbeddedServerError, errorCode } from './host-process.ts';
+import { CLUSTER_SETTING, EmbeddedServerError } from './host-process.ts';
 import { SOCKET_PORT } from './pid-file.ts';
+import { errorCode } from '../../../errors.ts';
 
 /** Connection options of `pg`; `host` is a folder where the server listens on a local socket. */
 export interface ServerAddress {

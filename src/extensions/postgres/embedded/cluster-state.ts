@@ -5,8 +5,9 @@
 import { lstat, open, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ServerFolder } from './server-folder.ts';
-import { EmbeddedServerError, errorCode } from './host-process.ts';
+import { EmbeddedServerError } from './host-process.ts';
 import type { Runtime } from './runtime.ts';
+import { errorCode } from '../../../errors.ts';
 
 /** Written when the database files are complete: files that are missing later are a loss, not a first start. */
 export const COMPLETE_MARK = 'database-made';

@@ -8,11 +8,12 @@ import { once } from 'node:events';
 import { open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ServerFolder, handOver, makeOwnedFolder } from './server-folder.ts';
-import { EmbeddedServerError, errorCode } from './host-process.ts';
+import { EmbeddedServerError } from './host-process.ts';
 import { INSIDE } from './postmaster.ts';
 import { DEFAULT_SETTINGS } from './launch-settings.ts';
 import { COMPLETE_MARK } from './cluster-state.ts';
 import type { Runtime } from './runtime.ts';
+import { errorCode } from '../../../errors.ts';
 
 /** The owner of all objects in the database. */
 export const SUPERUSER = 'sluice';

@@ -1,5 +1,6 @@
 /** Errors of the system or of PostgreSQL during the start, as messages for the operator. */
-import { EmbeddedServerError, errorCode } from './host-process.ts';
+import { EmbeddedServerError } from './host-process.ts';
+import { errorCode } from '../../../errors.ts';
 
 /** The remedy, by the code of the failed system call. */
 const BY_CODE: Readonly<Record<string, string>> = {
@@ -39,7 +40,7 @@ export function asOperatorError(error: unknown, dataDir: string): unknown {
       ? error
       : new EmbeddedServerError(`${error.message} (${hint})`, { cause: error });
   }
-  const code = errorCode(error) ?? '';
+  const code = errorCode(error);
   const isSystemCall = 'syscall' in error;
   const isPostgres = 'severity' in error;
   if (!isSystemCall && !isPostgres) return error;

@@ -40,10 +40,6 @@ export class EmbeddedServerError extends Error {
 /** A server that was started inside its folder names that folder in this setting. */
 export const CLUSTER_SETTING = 'sluice.cluster';
 
-export function errorCode(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-}
-
 /**
  * Whether the process is the server that we started on this folder, according to its command line. Root without special
  * capabilities may read it too (other facts of another user's process may be hidden in a container). Undefined when the

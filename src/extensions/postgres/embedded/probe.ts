@@ -8,7 +8,8 @@ import { platform } from 'node:os';
 import { join } from 'node:path';
 import { bootId, hasOwnProc } from '../../../component/process-life.ts';
 import { type ServerFolder, SOCKET_FOLDER } from './server-folder.ts';
-import { errorCode, type HostProcess, isPostmasterOf } from './host-process.ts';
+import { type HostProcess, isPostmasterOf } from './host-process.ts';
+import { errorCode } from '../../../errors.ts';
 
 const CONNECT_TIMEOUT_MS = 2_000;
 const SOCKET_NAME = /^\.s\.PGSQL\.\d+$/;
@@ -56,7 +57,7 @@ function accepts(path: string): Promise<boolean> {
     const timer = setTimeout(() => settle(true), CONNECT_TIMEOUT_MS);
     socket.once('connect', () => settle(true));
     socket.once('error', (error) =>
-      settle(!['ECONNREFUSED', 'ENOENT', 'ENOTSOCK', 'EINVAL'].includes(errorCode(error) ?? '')),
+      settle(!['ECONNREFUSED', 'ENOENT', 'ENOTSOCK', 'EINVAL'].includes(errorCode(error))),
     );
   });
 }

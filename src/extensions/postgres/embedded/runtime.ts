@@ -9,7 +9,8 @@ import { arch, platform } from 'node:os';
 import { dirname, join, normalize, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { firstClosed, type ServerFolder, makeTraversable, permits } from './server-folder.ts';
-import { EmbeddedServerError, errorCode, type Identity, type ServerLog } from './host-process.ts';
+import { EmbeddedServerError, type Identity, type ServerLog } from './host-process.ts';
+import { errorCode } from '../../../errors.ts';
 
 const run = promisify(execFile);
 const SUFFIX = platform() === 'win32' ? '.exe' : '';
@@ -55,7 +56,7 @@ export async function prepareRuntime(
 ): Promise<Runtime> {
   const native = join(packageFolder, 'native');
   const linked = await makeLinks(packageFolder, packageFolder).catch((error: unknown) => {
-    if (['EACCES', 'EPERM', 'EROFS'].includes(errorCode(error) ?? '')) return false;
+    if (['EACCES', 'EPERM', 'EROFS'].includes(errorCode(error))) return false;
     throw error;
   });
   if (linked && (await isUsable(native, serverFolder.identity))) return describe(native, serverFolder);

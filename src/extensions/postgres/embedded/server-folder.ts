@@ -5,8 +5,9 @@
 import { chmod, lchown, lstat, mkdir, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
-import { EmbeddedServerError, errorCode, type HostProcess, type Identity, type ServerLog } from './host-process.ts';
+import { EmbeddedServerError, type HostProcess, type Identity, type ServerLog } from './host-process.ts';
 import { defaultUser } from './server-user.ts';
+import { errorCode } from '../../../errors.ts';
 
 /** Below the data directory, if the path is short enough. */
 export const SOCKET_FOLDER = 'socket';
@@ -132,7 +133,7 @@ export async function permits(path: string, identity: Identity, rights: number):
 }
 
 function unwritable(folder: string, cause: unknown): EmbeddedServerError {
-  const reason = errorCode(cause) ?? String(cause);
+  const reason = errorCode(cause) || String(cause);
   return new EmbeddedServerError(
     `the folder ${folder} cannot be made (${reason}): choose a data_dir that this process may write to`,
     { cause },
