@@ -189,7 +189,7 @@ async function prepareTemplate(server: ServerAddress, template: Template): Promi
     const draft = `draft_${name}`;
     await client.query(`DROP DATABASE IF EXISTS ${draft} WITH (FORCE)`);
     await client.query(`CREATE DATABASE ${draft} TEMPLATE template0 STRATEGY file_copy`);
-    await template.prepare(urlOf(server, draft));
+    await template.prepare(urlOf({ ...server, database: draft }));
     await client.query(`ALTER DATABASE ${draft} RENAME TO ${name}`);
   });
   return name;

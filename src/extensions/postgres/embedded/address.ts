@@ -7,6 +7,7 @@ import { Client } from 'pg';
 import { endConnection } from '../connection-end.ts';
 import { firstClosed, type ServerFolder, handOver, makeOwnedFolder, SOCKET_FOLDER } from './server-folder.ts';
 import { CLUSTER_SETTING, EmbeddedServerError } from './host-process.ts';
+import { SUPERUSER } from './cluster.ts';
 import { SOCKET_PORT } from './pid-file.ts';
 import { errorCode } from '../../../errors.ts';
 
@@ -38,6 +39,8 @@ export type Answer =
 const LOOPBACK = '127.0.0.1';
 /** Bytes that fit into a socket address: 108 on Linux and 104 elsewhere, including a closing zero. */
 const MAX_SOCKET_PATH = platform() === 'linux' ? 107 : 103;
+/** The database that holds everything. */
+const DATABASE = 'sluice';
 const CONNECT_TIMEOUT_MS = 2_000;
 /** SQLSTATE cannot_connect_now: starting up, recovering or shutting down. */
 const CANNOT_CONNECT_NOW = '57P03';
@@ -96,15 +99,16 @@ export function listenSettings(endpoint: Endpoint, { cluster }: ServerFolder): R
   };
 }
 
-export function addressOf(endpoint: Endpoint, user: string, password: string, database: string): ServerAddress {
-  return { host: endpoint.socketFolder ?? LOOPBACK, port: endpoint.port, user, password, database, ssl: false };
+export function addressOf(endpoint: Endpoint, password: string, database = DATABASE): ServerAddress {
+  const host = endpoint.socketFolder ?? LOOPBACK;
+  return { host, port: endpoint.port, user: SUPERUSER, password, database, ssl: false };
 }
 
 /** The address as one line, in the form that PostgreSQL's tools and `pg` accept. */
-export function urlOf(address: ServerAddress, database = address.database): string {
+export function urlOf(address: ServerAddress): string {
   const user = `${encodeURIComponent(address.user)}:${encodeURIComponent(address.password)}`;
-  if (!address.host.startsWith('/')) return `postgres://${user}@${address.host}:${address.port}/${database}`;
-  return `postgres://${user}@localhost:${address.port}/${database}?host=${encodeURIComponent(address.host)}`;
+  if (!address.host.startsWith('/')) return `postgres://${user}@${address.host}:${address.port}/${address.database}`;
+  return `postgres://${user}@localhost:${address.port}/${address.database}?host=${encodeURIComponent(address.host)}`;
 }
 
 /** Connects and queries which files the server serves. */

@@ -1,12 +1,10 @@
 /** Finds an embedded server from another process than its daemon: the command line reads the data while both run. */
 import { addressOf, ask, type ServerAddress } from './address.ts';
-import { readPassword, SUPERUSER } from './cluster.ts';
+import { readPassword } from './cluster.ts';
 import { asOperatorError } from './faults.ts';
 import { openServerFolder } from './server-folder.ts';
 import type { HostProcess, ServerLog } from './host-process.ts';
 import { readPidFile } from './pid-file.ts';
-
-const DATABASE = 'sluice';
 
 interface Search {
   readonly dataDir: string;
@@ -28,6 +26,6 @@ async function find(options: Search): Promise<ServerAddress | undefined> {
   const file = await readPidFile(serverFolder.cluster);
   if (file === undefined || file === 'damaged' || file.status !== 'ready') return undefined;
   const endpoint = { socketFolder: file.socketFolder || undefined, port: file.port };
-  const address = addressOf(endpoint, SUPERUSER, await readPassword(serverFolder), DATABASE);
+  const address = addressOf(endpoint, await readPassword(serverFolder));
   return (await ask(address)).kind === 'ready' ? address : undefined;
 }

@@ -13,7 +13,9 @@ import { waitFor } from './wait.ts';
 const run = promisify(execFile);
 /** The interval of the check whether a server that is not our child still runs. */
 const WATCH_MS = 1_000;
-/** After this time an immediate shutdown is requested; after the same time again the process is killed. */
+/** The time for a clean stop, after which an immediate shutdown is requested. */
+const STOP_MS = 10_000;
+/** The time for an immediate shutdown, after which the process is killed, and then for the end of the process. */
 const QUIT_MS = 5_000;
 const TAIL_BYTES = 4_096;
 /** The working directory, by a path that is reachable from inside even when its parents are closed. */
@@ -107,14 +109,14 @@ export class Postmaster {
   }
 
   /**
-   * Ends the server: connections are cut and all data is written. At the timeout it continues with an immediate
-   * shutdown and then a kill.
+   * Ends the server: connections are cut and all data is written. After a time limit it continues with an
+   * immediate shutdown and then a kill.
    */
-  async stop(timeoutMs: number, serverFolder: ServerFolder, runtime: Runtime | undefined): Promise<'clean' | 'forced'> {
+  async stop(serverFolder: ServerFolder, runtime: Runtime | undefined): Promise<'clean' | 'forced'> {
     if (platform() === 'win32' && runtime !== undefined) {
       await run(runtime.pgCtl, ['stop', '-D', serverFolder.cluster, '-m', 'fast']).catch(() => undefined);
     } else this.#signal('SIGINT');
-    if (await this.waitGone(timeoutMs)) return 'clean';
+    if (await this.waitGone(STOP_MS)) return 'clean';
     this.#signal('SIGQUIT');
     if (await this.waitGone(QUIT_MS)) return 'forced';
     this.#signal('SIGKILL');

@@ -6,7 +6,6 @@ import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isAlive } from '../../../component/process-life.ts';
 import { addressOf, ask, type Endpoint, removeEndpoint, type ServerAddress } from './address.ts';
-import { SUPERUSER } from './cluster.ts';
 import type { ServerFolder } from './server-folder.ts';
 import { EmbeddedServerError, type HostProcess, isPostmasterOf, type ServerLog } from './host-process.ts';
 import { disownPidFile, type PidFile, readPidFile, removeDamagedPidFile } from './pid-file.ts';
@@ -17,7 +16,6 @@ import { waitFor } from './wait.ts';
 
 /** How long the server may not answer before it is ended. */
 const SILENCE_MS = 10_000;
-const STOP_TIMEOUT_MS = 10_000;
 /** Backends that lost their server end within this time, unless they are busy. */
 const ORPHANS_MS = 10_000;
 /** Present in every server. */
@@ -56,7 +54,7 @@ export async function findRunningServer(options: RunningServerOptions): Promise<
     // A server that its pid file does not name ends itself within a minute, by its own check.
     if (file !== undefined && file !== 'damaged' && file.pid === candidate.pid && file.status !== 'stopping') {
       const endpoint: Endpoint = { socketFolder: file.socketFolder || undefined, port: file.port };
-      const address = addressOf(endpoint, SUPERUSER, password, MAINTENANCE_DATABASE);
+      const address = addressOf(endpoint, password, MAINTENANCE_DATABASE);
       const outcome = await (file.status === 'ready' && (await isUnreachable(address))
         ? undefined
         : awaitReady(postmaster, address, { silenceMs: SILENCE_MS, signal }));
@@ -75,7 +73,7 @@ export async function findRunningServer(options: RunningServerOptions): Promise<
 async function replace(postmaster: Postmaster, version: string, options: RunningServerOptions): Promise<void> {
   const { serverFolder, runtime, log } = options;
   log.info(`stopping the PostgreSQL ${version} that was left running, because this release uses ${runtime.version}`);
-  await postmaster.stop(STOP_TIMEOUT_MS, serverFolder, runtime);
+  await postmaster.stop(serverFolder, runtime);
 }
 
 /**
@@ -158,7 +156,7 @@ async function endRunningServer(
   log.warn(
     `the PostgreSQL server (pid ${pid}) that was left running does not answer as it should: it is stopped first`,
   );
-  await postmaster.stop(STOP_TIMEOUT_MS, serverFolder, runtime);
+  await postmaster.stop(serverFolder, runtime);
   if (!(await postmaster.isAlive())) return;
   throw new EmbeddedServerError(
     `PostgreSQL (pid ${pid}) holds ${serverFolder.cluster} and cannot be stopped: end it by hand`,

@@ -21,7 +21,7 @@ import {
   type ServerAddress,
 } from './address.ts';
 import { type LockOptions, ProcessLock } from '../../../component/process-lock.ts';
-import { createCluster, markComplete, readPassword, SUPERUSER } from './cluster.ts';
+import { createCluster, markComplete, readPassword } from './cluster.ts';
 import { checkVersion, clusterExists } from './cluster-state.ts';
 import { asOperatorError } from './faults.ts';
 import { type ServerFolder, makeOwnedFolder, openServerFolder } from './server-folder.ts';
@@ -57,10 +57,8 @@ export interface ServerOptions {
   readonly heartbeatMs?: number;
 }
 
-const DATABASE = 'sluice';
 /** How long a server may not answer. A server in recovery may take longer. */
 const START_TIMEOUT_MS = 60_000;
-const STOP_TIMEOUT_MS = 10_000;
 /** The attempts of a start that fails for a temporary reason (remaining backends, a port just taken). */
 const PASSING_TRIES = 20;
 const PASSING_PAUSE_MS = 250;
@@ -125,9 +123,9 @@ export class EmbeddedServer {
     }
   }
 
-  stop(timeoutMs = STOP_TIMEOUT_MS): Promise<void> {
+  stop(): Promise<void> {
     if (this.#state === 'stopped') return Promise.resolve();
-    this.#stopping ??= this.#close(timeoutMs).finally(() => {
+    this.#stopping ??= this.#close().finally(() => {
       this.#stopping = undefined;
       this.#state = 'stopped';
     });
@@ -175,7 +173,7 @@ export class EmbeddedServer {
     );
     this.#endpoint = running.endpoint;
     this.#postmaster = running.postmaster;
-    return addressOf(running.endpoint, SUPERUSER, password, DATABASE);
+    return addressOf(running.endpoint, password);
   }
 
   /** Starts a server and waits until it answers. */
@@ -208,14 +206,14 @@ export class EmbeddedServer {
         });
       });
       this.#postmaster = postmaster;
-      const address = addressOf(endpoint, SUPERUSER, password, DATABASE);
+      const address = addressOf(endpoint, password);
       const outcome = await awaitReady(postmaster, address, {
         silenceMs: START_TIMEOUT_MS,
         signal: this.#abort.signal,
       });
       if (outcome.kind === 'ready') return address;
       if (outcome.kind === 'silent') {
-        await postmaster.stop(STOP_TIMEOUT_MS, serverFolder, runtime);
+        await postmaster.stop(serverFolder, runtime);
         throw new EmbeddedServerError(
           `PostgreSQL started in ${serverFolder.path} but did not answer: ${outcome.reason}`,
         );
@@ -266,7 +264,7 @@ export class EmbeddedServer {
     }
   }
 
-  async #close(timeoutMs: number): Promise<void> {
+  async #close(): Promise<void> {
     this.#state = 'stopping';
     this.#abort.abort();
     this.#unwatch?.();
@@ -276,7 +274,7 @@ export class EmbeddedServer {
     this.#state = 'stopping';
     try {
       if (this.#postmaster !== undefined && this.#site !== undefined && (await this.#postmaster.isAlive())) {
-        const outcome = await this.#postmaster.stop(timeoutMs, this.#site.serverFolder, this.#site.runtime);
+        const outcome = await this.#postmaster.stop(this.#site.serverFolder, this.#site.runtime);
         if (outcome === 'forced')
           this.#options.log.warn('PostgreSQL had to be stopped by force; it recovers at the next start');
       }
