@@ -26,7 +26,7 @@ export class OpenConnections {
   readonly #new = new Set<Socket>();
   readonly #waiting: (() => void)[] = [];
 
-  constructor(limit = Number.POSITIVE_INFINITY) {
+  constructor(limit: number) {
     this.#limit = limit;
   }
 

@@ -1,7 +1,7 @@
 /** The tables in one memory: their header, the symbols of keys, and texts that are not part of the body. */
 import * as layout from './layout.ts';
 import type { Memory } from './memory.ts';
-import { atOnce, type Steps } from './steps.ts';
+import type { Steps } from './steps.ts';
 import { endOfWhole, lengthOfHead, type TextRef } from './text.ts';
 
 /** The WASM functions over the same memory. They return texts in the header. */
@@ -47,7 +47,7 @@ export class Tables {
   #changingIsFull = false;
   #epoch = 0;
 
-  constructor(memory: Memory, kernels: Kernels, inSteps: InSteps = atOnce) {
+  constructor(memory: Memory, kernels: Kernels, inSteps: InSteps) {
     this.memory = memory;
     this.kernels = kernels;
     this.inSteps = inSteps;

@@ -89,7 +89,7 @@ export class LookupTables {
   readonly cacheCounting: ReadonlyMap<string, CacheCounting> | undefined;
 
   /** `own`: the dialects of the configuration. */
-  constructor(tables: Tables, cacheCounting?: ReadonlyMap<string, CacheCounting>, own: readonly Dialect[] = []) {
+  constructor(tables: Tables, cacheCounting: ReadonlyMap<string, CacheCounting> | undefined, own: readonly Dialect[]) {
     const dialects = [...own, ...DIALECTS];
     this.dialects = dialects;
     this.ownCount = own.length;

@@ -81,9 +81,12 @@ export class RecordLog {
     if (this.isActive && this.#last !== null) this.paths.set(`${this.#last.rule.number} ${row}`, path);
   }
 
-  set(part: Part, index: number, more: { rows?: readonly number[]; offset?: number; number?: number } = {}): void {
+  set(
+    part: Part,
+    index: number,
+    { rows = [], offset = -1, number = Number.NaN }: Partial<Pick<Setting, 'rows' | 'offset' | 'number'>>,
+  ): void {
     if (!this.isActive) return;
-    const { rows = [], offset = -1, number = Number.NaN } = more;
     this.settings.push({ part, index, last: this.#last, rows, offset, number });
   }
 }

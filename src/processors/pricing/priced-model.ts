@@ -14,14 +14,14 @@ import { Buckets, COST_FLAGS, type Usage } from './usage.ts';
 export type MatchKind = 'exact' | 'rule' | 'fallback' | `use:${string}`;
 
 export interface Cost {
-  inputCost: Money | null;
-  outputCost: Money | null;
+  readonly inputCost: Money | null;
+  readonly outputCost: Money | null;
   /** The exact sum, rounded once: may differ from the two rounded parts by one unit of the last digit. */
-  totalCost: Money | null;
+  readonly totalCost: Money | null;
   /** The text of `price_id`: which price was used; null where none was in force. */
-  audit: string | null;
+  readonly audit: string | null;
   /** Bits of `COST_FLAGS`. */
-  flags: number;
+  readonly flags: number;
 }
 
 /** Whole 1e-8 USD, as a plain number (no allocation) when that is exact. Null: unknown. */
@@ -52,10 +52,6 @@ const NOTE_BITS: readonly number[] = [0, AUDIO, IMAGE, NOTED];
 /** The standard tier and the others. */
 const SERVICES = SERVICE_TIERS.length + 1;
 
-function emptyCost(): Cost {
-  return { inputCost: null, outputCost: null, totalCost: null, audit: null, flags: 0 };
-}
-
 export function emptyCharge(): Charge {
   return { input: null, output: null, total: null, row: null, audit: 0, flags: 0 };
 }
@@ -85,16 +81,17 @@ export class PricedModel {
   /**
    * The cost of a call that started at `startMs` (milliseconds of the Unix epoch; use the time of receipt where a span
    * has no start). Each side is null when its count is unknown or the card does not price it; the total is null unless
-   * every side the card prices is known. Pass `into` to reuse a result.
+   * every side the card prices is known.
    */
-  cost(usage: Usage, startMs: number, into: Cost = emptyCost()): Cost {
+  cost(usage: Usage, startMs: number): Cost {
     const { input, output, total, row, audit, flags } = this.charge(usage, startMs, this.#charge);
-    into.inputCost = moneyOf(input);
-    into.outputCost = moneyOf(output);
-    into.totalCost = moneyOf(total);
-    into.audit = row === null ? null : this.auditAt(audit);
-    into.flags = flags;
-    return into;
+    return {
+      inputCost: moneyOf(input),
+      outputCost: moneyOf(output),
+      totalCost: moneyOf(total),
+      audit: row === null ? null : this.auditAt(audit),
+      flags,
+    };
   }
 
   /** As `cost`, in the form of the hot path. */

@@ -133,7 +133,7 @@ function Call({ part, result }: { part: Part; result: Part | undefined }): JSX.E
 }
 
 /** JSON as a tree, anything else as text. */
-export function Value({ text }: { text: string }): JSX.Element {
+function Value({ text }: { text: string }): JSX.Element {
   const value = /^\s*[[{]/u.test(text) ? parsed(text) : null;
   return value === null ? <TextBlock text={text} /> : <JsonTree value={value.value} />;
 }
