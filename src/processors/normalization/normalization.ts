@@ -39,12 +39,12 @@ class Normalization implements Processor {
   }
 
   prepare(tables: Tables): void {
-    this.#knowledgeOf(tables);
+    this.#lookupsOf(tables);
   }
 
   *process(batch: Batch): Steps {
     if (batch.signal === 'metrics') return;
-    const lookups = this.#knowledgeOf(batch.tables);
+    const lookups = this.#lookupsOf(batch.tables);
     yield* lookups.keys.begin(batch.tables);
     const records =
       this.#derivations === undefined
@@ -56,7 +56,7 @@ class Normalization implements Processor {
     }
   }
 
-  #knowledgeOf(tables: Tables): LookupTables {
+  #lookupsOf(tables: Tables): LookupTables {
     let lookups = this.#lookups.get(tables);
     if (lookups === undefined) {
       lookups = new LookupTables(tables, this.#capabilities.find(CACHE_COUNTING), this.#own);
