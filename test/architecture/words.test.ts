@@ -164,3 +164,24 @@ t.test('a comment names its subject, instead of beginning with "Of", "Those" or 
   });
   t.same(wrong, []);
 });
+
+t.test('a file that a comment names exists', async (t) => {
+  const named = /(?<![\w/.-])[\w-][\w./-]*\.(?:tsx?|sql)\b/gu;
+  const paths = ['src', 'test', 'bench', 'scripts'].flatMap(filesOf);
+  const isThere = (name: string): boolean => paths.some((path) => path === name || path.endsWith(`/${name}`));
+  const commentsOf = (path: string): string =>
+    [...read(path).matchAll(path.endsWith('.sql') ? /--.*/gu : /\/\*[\s\S]*?\*\/|(?:^|\s)\/\/.*/gmu)].join('\n');
+  t.same(['pdata/layout.ts', 'usage.sql', 'test/architecture/words.test.ts', 'pdata/gone.ts', 'out.ts'].map(isThere), [
+    true,
+    true,
+    true,
+    false,
+    false,
+  ]);
+  const wrong = paths
+    .filter((path) => (CODE.test(path) || path.endsWith('.sql')) && !MIGRATION.test(path))
+    .flatMap((path) =>
+      (commentsOf(path).match(named) ?? []).filter((name) => !isThere(name)).map((name) => [path, name]),
+    );
+  t.same(wrong, []);
+});

@@ -1,5 +1,5 @@
 /**
- * Assigns the literal prefixes to the eight buckets of the Teddy prefilter (src/pdata/wasm/openings.ts) and makes its
+ * Assigns the literal prefixes to the eight buckets of the Teddy prefilter (src/pdata/wasm/prefixes.ts) and makes its
  * tables. A table knows the halves of bytes only, so a bucket also matches bytes that mix the halves of its members:
  * similar prefixes share one.
  */
