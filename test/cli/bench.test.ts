@@ -1,6 +1,5 @@
 // `sluice bench`: its requests, and short runs against a daemon with a database.
 import { gunzipSync } from 'node:zlib';
-import { Client } from 'pg';
 import t from 'tap';
 import { FreshRequests } from '../../src/cli/bench/requests.ts';
 import { KINDS, makeTraceRequest } from '../../src/cli/bench/trace-request.ts';
@@ -8,6 +7,7 @@ import { waitFor } from '../../src/extensions/postgres/embedded/wait.ts';
 import { SIGNAL_TRACES } from '../../src/pdata/layout.ts';
 import { type Outcome, sluice as call } from '../support/command-line.ts';
 import { folderOf } from '../support/config-files.ts';
+import { connectTo } from '../support/connection.ts';
 import { FREE_KEY, KEY } from '../support/daemon.ts';
 import { freePort, startExecutable } from '../support/executable.ts';
 import { isLong } from '../support/long.ts';
@@ -87,9 +87,7 @@ t.test('with a daemon', async (t) => {
       () => undefined,
     );
   await waitFor(health, { timeoutMs: PATIENCE_MS });
-  const client = new Client({ connectionString: databaseUrl });
-  await client.connect();
-  t.teardown(() => client.end());
+  const client = await connectTo(t, databaseUrl);
   const stored = async (project: string): Promise<number> => {
     const { rows } = await client.query(
       `SELECT count(*)::int4 AS count FROM spans WHERE project = $1 AND environment = 'bench'`,

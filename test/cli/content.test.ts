@@ -1,8 +1,8 @@
 // Content in the terminal: messages below the calls of a trace, everything of a span, the thread of a conversation.
-import pg from 'pg';
 import t from 'tap';
 import { folderOf } from '../support/config-files.ts';
 import { type Outcome, sluice as call } from '../support/command-line.ts';
+import { ask } from '../support/connection.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { send } from '../support/otlp-client.ts';
 import { aLogRequest, aSpan, aTraceRequest, attributes, newTraceId } from '../support/payloads.ts';
@@ -227,15 +227,7 @@ t.test('a conversation is one thread across traces, each message once', async (t
   t.match(await sluice('conversation', 'other'), { code: 1, err: /there is no conversation other/u });
 });
 
-async function query(text: string): Promise<readonly unknown[]> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    return (await client.query(text)).rows;
-  } finally {
-    await client.end();
-  }
-}
+const query = (text: string): Promise<readonly unknown[]> => ask(databaseUrl, text);
 
 /** Records of senders that put the conversation and the messages on log records. */
 const DETAILS = { ...CHAT, 'gen_ai.usage.input_tokens': 100, 'gen_ai.usage.output_tokens': 10 };

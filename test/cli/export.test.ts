@@ -5,11 +5,12 @@ import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, statSync, symli
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
+import type pg from 'pg';
 import t, { type Test } from 'tap';
 import { openStream } from '../../src/cli/export/output.ts';
 import { folderOf } from '../support/config-files.ts';
 import { type Outcome, sluice as call } from '../support/command-line.ts';
+import { connectTo } from '../support/connection.ts';
 import { OTHER_KEY, startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
 import { send } from '../support/otlp-client.ts';
@@ -423,9 +424,7 @@ t.test('a slow reader of standard output adds no listeners', async (t) => {
 
 /** A session that holds a lock, so that an export waits before its first row. */
 async function lockSpans(t: Test): Promise<pg.Client> {
-  const holder = new pg.Client({ connectionString: database.url });
-  await holder.connect();
-  t.teardown(() => holder.end());
+  const holder = await connectTo(t, database.url);
   await holder.query('BEGIN; LOCK TABLE sluice.spans IN ACCESS EXCLUSIVE MODE');
   return holder;
 }
@@ -445,9 +444,7 @@ t.test('a file that cannot get its name is no export', async (t) => {
 
 t.test('a lost connection is reported with its reason', async (t) => {
   await lockSpans(t);
-  const client = new pg.Client({ connectionString: database.url });
-  await client.connect();
-  t.teardown(() => client.end());
+  const client = await connectTo(t, database.url);
   const exported = sluice('export');
   await eventually('the export waits', async () => {
     const { rowCount } = await client.query(

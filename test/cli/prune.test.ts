@@ -1,13 +1,13 @@
 // `sluice prune`: exactly the records of the selection, the ids of empty traces, and a whole project.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import pg from 'pg';
 import t from 'tap';
 import { tracesProtobuf } from '../../src/pdata/otlp-protobuf.ts';
 import { Database } from '../../src/extensions/postgres/database.ts';
 import { removeProject } from '../../src/extensions/postgres/removal/project.ts';
 import { folderOf } from '../support/config-files.ts';
 import { type Outcome, sluice as call } from '../support/command-line.ts';
+import { connectTo } from '../support/connection.ts';
 import { KEY, OTHER_KEY, STAGING_KEY } from '../support/daemon.ts';
 import { send } from '../support/otlp-client.ts';
 import { aGauge, aLogRequest, aMetricRequest, aSpan, aTraceRequest, newTraceId } from '../support/payloads.ts';
@@ -114,9 +114,7 @@ t.test(
 );
 
 t.test('counting the records of a trace has no limit of some seconds, except for a lock', async (t) => {
-  const holder = new pg.Client({ connectionString: daemon.databaseUrl });
-  await holder.connect();
-  t.teardown(() => holder.end());
+  const holder = await connectTo(t, daemon.databaseUrl);
   await holder.query('BEGIN; LOCK TABLE sluice.spans IN ACCESS EXCLUSIVE MODE');
   t.match(await sluice('--trace', old, '--yes'), { code: 1, err: /another session of the database holds a lock/u });
 });

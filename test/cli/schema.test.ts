@@ -1,10 +1,10 @@
 // Which commands may change a schema, the errors of the others for a missing, older or newer schema, and refused names.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import pg from 'pg';
 import t from 'tap';
 import { folderOf } from '../support/config-files.ts';
 import { type Outcome, sluice as call } from '../support/command-line.ts';
+import { connectTo } from '../support/connection.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { send } from '../support/otlp-client.ts';
 import { aSpan, aTraceRequest } from '../support/payloads.ts';
@@ -31,9 +31,7 @@ const WRITING = [
 const { url } = await createDatabase(t);
 const folder = folderOf({ 'a.yaml': postgresConfig({ databaseUrl: url }) });
 const sluice = (...args: readonly string[]): Promise<Outcome> => call([...args, '-c', 'a.yaml'], { folder });
-const admin = new pg.Client({ connectionString: url });
-await admin.connect();
-t.teardown(() => admin.end());
+const admin = await connectTo(t, url);
 
 t.test('without a schema every command except migrate fails and creates none', async (t) => {
   for (const command of [...READING, ...WRITING])

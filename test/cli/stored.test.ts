@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import t from 'tap';
+import { connectTo } from '../support/connection.ts';
 import { longTest } from '../support/long.ts';
 import { folderOf } from '../support/config-files.ts';
 import { type Outcome, sluice as call } from '../support/command-line.ts';
@@ -291,9 +292,7 @@ t.test('a step with an error type and without a status is an error in the list a
     listed.filter(({ trace_id }) => trace_id === failed),
     [{ error_count: 1 }],
   );
-  const client = new Client({ connectionString: databaseUrl });
-  await client.connect();
-  t.teardown(() => client.end());
+  const client = await connectTo(t, databaseUrl);
   const { rows } = await client.query('SELECT error_count::int FROM traces WHERE trace_id = $1', [failed]);
   t.strictSame(rows, [{ error_count: 1 }]);
 });
@@ -360,9 +359,7 @@ longTest('sums beyond 2^53 and 2^63 are exact in the commands, and no view fails
   for (const command of [['traces'], ['usage'], ['trace', traceId]]) {
     t.match(await sluice(...command), { code: 0, out: /9\.9E/u, err: '' });
   }
-  const client = new Client({ connectionString: databaseUrl });
-  await client.connect();
-  t.teardown(() => client.end());
+  const client = await connectTo(t, databaseUrl);
   for (const view of ['traces', 'usage_daily', 'conversations', 'model_calls', 'steps']) {
     await t.resolves(client.query(`SELECT * FROM ${view}`), view);
   }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { sluice } from '../support/command-line.ts';
 import { folderOf } from '../support/config-files.ts';
+import { connectTo } from '../support/connection.ts';
 import { eventually } from '../support/eventually.ts';
 import { MIGRATED } from '../support/migrated.ts';
 import { createDatabase } from '../support/postgres.ts';
@@ -15,9 +16,7 @@ const LIMIT = 3;
 
 t.test('a filter reads traces until the list is full', async (t) => {
   const { url } = await createDatabase(t, MIGRATED);
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  t.teardown(() => client.end());
+  const client = await connectTo(t, url);
   const { rows } = await client.query('SELECT current_database() AS name');
   await client.query(`ALTER DATABASE ${pg.escapeIdentifier(rows[0].name)} SET track_functions = 'all'`);
   await client.query(`INSERT INTO sluice.spans (project, environment, usage_scope, category, name, trace_id, span_id, start_time_unix_nano,

@@ -2,9 +2,9 @@
  * The Grafana dashboard over the database: each query is expanded as Grafana does it, and runs with the role of
  * config/grafana/README.md on the data of the demo.
  */
-import pg from 'pg';
 import t, { type Test } from 'tap';
 import { makeDemo } from '../../src/cli/demo/application.ts';
+import { connectTo } from '../support/connection.ts';
 import { KEY } from '../support/daemon.ts';
 import { send } from '../support/otlp-client.ts';
 import { startPostgresDaemon } from '../support/postgres-daemon.ts';
@@ -100,14 +100,14 @@ t.test('the panels have different titles, places and ids, and overrides name col
 t.test('on a database', async (t) => {
   const daemon = await startPostgresDaemon(t, { processors: 'auth, environment, normalization' });
   const role = `grafana_${now}`;
-  const owner = await connect(t, daemon.databaseUrl);
+  const owner = await connectTo(t, daemon.databaseUrl);
   const [grants = ''] = codeBlocks(read('config/grafana/README.md'), 'sql');
   await owner.query(grants.replaceAll('grafana', role));
   t.teardown(() => owner.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`).then(() => undefined));
   const url = new URL(daemon.databaseUrl);
   url.username = role;
   url.password = 'change-me';
-  const grafana = await connect(t, url.href);
+  const grafana = await connectTo(t, url.href);
   const ask = (sql: string, chosen: Chosen) => grafana.query(expand(sql, chosen));
 
   const all: Chosen = { project: ['demo'], environment: null, service: null, model: null };
@@ -184,13 +184,6 @@ t.test('on a database', async (t) => {
     await t.rejects(grafana.query('DELETE FROM sluice.usage_months'), { code: /42501|25006/u });
   });
 });
-
-async function connect(t: { teardown(end: () => Promise<void>): unknown }, url: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  t.teardown(() => client.end());
-  return client;
-}
 
 /**
  * A time series has `time` and numbers, or with a text column `metric` for its name. Tables may have texts and times.

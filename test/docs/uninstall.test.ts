@@ -1,6 +1,6 @@
 /** The statements of "Uninstall" leave nothing of Sluice in the database, and nothing else is removed. */
-import { Client } from 'pg';
 import t from 'tap';
+import { connectTo } from '../support/connection.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { SERVED } from '../support/postgres-daemon.ts';
 import { codeBlocks, read, section } from './markdown.ts';
@@ -14,9 +14,7 @@ const LEFT = `
 t.test('nothing of Sluice is left', async (t) => {
   const [statements = ''] = codeBlocks(section(read('docs/operations.md'), '## Uninstall'), 'sql');
   const { url } = await createDatabase(t, SERVED);
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  t.teardown(() => client.end());
+  const client = await connectTo(t, url);
   await client.query('CREATE VIEW public.own AS SELECT 1 AS one');
   t.ok((await client.query(LEFT)).rows.length > 20);
   await client.query(statements);

@@ -1,11 +1,12 @@
 // Starts without a person in front: the first key with a JSON log, and a DATABASE_URL of another application.
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import pg from 'pg';
+import type pg from 'pg';
 import t, { type Test } from 'tap';
 import { Database } from '../../src/extensions/postgres/database.ts';
 import { migrate } from '../../src/extensions/postgres/migrate.ts';
 import { sqlstateOf } from '../../src/extensions/postgres/sqlstate.ts';
+import { connectTo } from '../support/connection.ts';
 import { longTest } from '../support/long.ts';
 import { type Executable, freePort, openFolder, startExecutable } from '../support/executable.ts';
 import { send } from '../support/otlp-client.ts';
@@ -83,9 +84,7 @@ longTest('no file for a key remains when the first project cannot be created', a
 longTest('the database of another application is not changed without a confirmation', async (t) => {
   const folder = openFolder(t);
   const { url } = await createDatabase(t);
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  t.teardown(() => client.end());
+  const client = await connectTo(t, url);
   await client.query('CREATE TABLE orders (id int)');
   const schemas = async (): Promise<unknown> =>
     (await client.query("SELECT nspname FROM pg_namespace WHERE nspname = 'sluice'")).rows;

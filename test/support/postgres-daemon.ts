@@ -1,5 +1,5 @@
 /** A whole service on its own database, with queries to that database. */
-import pg from 'pg';
+import { ask } from './connection.ts';
 import { type Daemon, FREE_KEY, KEY, OTHER_KEY, STAGING_KEY, startDaemon } from './daemon.ts';
 import { createDatabase, type Template } from './postgres.ts';
 
@@ -57,14 +57,5 @@ export async function startPostgresDaemon(
   const databaseUrl = options.databaseUrl ?? (await createDatabase(t, SERVED)).url;
   const config = postgresConfig({ ...options, databaseUrl });
   const daemon = await startDaemon(t, options.env === undefined ? { config } : { config, env: options.env });
-  const query = async (text: string, values: readonly unknown[] = []): Promise<readonly Record<string, unknown>[]> => {
-    const client = new pg.Client({ connectionString: databaseUrl });
-    await client.connect();
-    try {
-      return (await client.query(text, [...values])).rows;
-    } finally {
-      await client.end();
-    }
-  };
-  return { ...daemon, databaseUrl, query };
+  return { ...daemon, databaseUrl, query: (text, values) => ask(databaseUrl, text, values) };
 }

@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import pg from 'pg';
 import type { Status, WorkerStatus } from '../../src/service/telemetry/status.ts';
+import { ask } from './connection.ts';
 import { KEY } from './daemon.ts';
 import { type Executable, freePort, openFolder, startExecutable } from './executable.ts';
 import { type Answer, send } from './otlp-client.ts';
@@ -71,15 +71,7 @@ export async function startWorkers(t: { teardown(task: () => Promise<void>): unk
       const text = await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text();
       return sumsOf(text, name, matching);
     },
-    query: async (text) => {
-      const client = new pg.Client({ connectionString: databaseUrl });
-      await client.connect();
-      try {
-        return (await client.query(text)).rows;
-      } finally {
-        await client.end();
-      }
-    },
+    query: (text) => ask(databaseUrl, text),
   };
 }
 

@@ -2,11 +2,11 @@
 import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import pg from 'pg';
 import t, { type Test } from 'tap';
 import { urlOf } from '../../../src/extensions/postgres/embedded/address.ts';
 import { EmbeddedServer } from '../../../src/extensions/postgres/embedded/server.ts';
 import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
+import { ask } from '../../support/connection.ts';
 import { FREE_KEY, KEY } from '../../support/daemon.ts';
 import { type Executable, freePort, openFolder, startExecutable } from '../../support/executable.ts';
 import { send } from '../../support/otlp-client.ts';
@@ -86,12 +86,7 @@ async function startServer(): Promise<string> {
 }
 
 const url = await startServer();
-const query = async (text: string): Promise<readonly Record<string, unknown>[]> => {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  const { rows } = await client.query(text).finally(() => client.end());
-  return rows as Record<string, unknown>[];
-};
+const query = (text: string): Promise<readonly Record<string, unknown>[]> => ask(url, text);
 /** Rejects when it does not hold in time. */
 async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
   const check = async (): Promise<true | undefined> => ((await holds().catch(() => false)) ? true : undefined);

@@ -6,7 +6,8 @@ import { accept, spanNames, startRemote } from '../../support/fake-remote.ts';
 import { freePort, openFolder, startExecutable } from '../../support/executable.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { eventually } from '../../support/eventually.ts';
-import { ask, forwarderConfig, sendSpan } from '../../exporters/otlp-http/forwarder.ts';
+import { forwarderConfig, sendSpan } from '../../exporters/otlp-http/forwarder.ts';
+import { ask } from '../../support/connection.ts';
 
 t.setTimeout(600_000);
 

@@ -12,7 +12,7 @@ import t, { type Test } from 'tap';
 import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
 import { SIGNAL_LOGS, SIGNAL_METRICS, SIGNAL_TRACES } from '../../../src/pdata/layout.ts';
 import { codeBlocks } from '../../docs/markdown.ts';
-import { ask } from '../../exporters/otlp-http/forwarder.ts';
+import { ask } from '../../support/connection.ts';
 import { KEY } from '../../support/daemon.ts';
 import { type Executable, freePort, openFolder, startExecutable, watchExecutable } from '../../support/executable.ts';
 import { send } from '../../support/otlp-client.ts';

@@ -3,8 +3,9 @@
  * one database, and compares the tables and views at the end. An effect of the order of arrival is a difference between
  * projects.
  */
-import pg from 'pg';
+import type pg from 'pg';
 import { Pool } from 'undici';
+import { connectTo } from '../../support/connection.ts';
 import { type Daemon, startDaemon } from '../../support/daemon.ts';
 import { Random } from '../../support/generators-random.ts';
 import { deliver, type Delivery } from './delivery.ts';
@@ -73,9 +74,7 @@ export async function runOrderCampaign(t: Teardown, options: OrderOptions): Prom
   const { databaseUrl: url } = options;
   const config = configOf(url, options.permutations);
   const daemons = [await startDaemon(t, { config }), await startDaemon(t, { config })];
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  t.teardown(() => client.end());
+  const client = await connectTo(t, url);
   const campaign = new Campaign(daemons, client, options);
   try {
     return await campaign.run();

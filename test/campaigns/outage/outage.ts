@@ -8,12 +8,12 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
 import t from 'tap';
 import { Administration } from '../../../src/extensions/postgres/administration.ts';
 import { Database } from '../../../src/extensions/postgres/database.ts';
 import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
 import { collectorPorts, startCollector } from '../../support/collector.ts';
+import { ask } from '../../support/connection.ts';
 import { freePort, openFolder, startExecutable } from '../../support/executable.ts';
 import { send } from '../../support/otlp-client.ts';
 import { makeServer } from '../../support/postgres.ts';
@@ -111,16 +111,9 @@ async function flow(): Promise<void> {
 }
 
 async function stored(): Promise<{ readonly rows: number; readonly spans: number }> {
-  const client = new pg.Client({ connectionString: server.url });
-  await client.connect();
-  try {
-    const { rows } = await client.query(
-      'SELECT count(*)::int AS rows, count(DISTINCT span_id)::int AS spans FROM sluice.spans',
-    );
-    return rows[0];
-  } finally {
-    await client.end();
-  }
+  const text = 'SELECT count(*)::int AS rows, count(DISTINCT span_id)::int AS spans FROM sluice.spans';
+  const [row] = await ask(server.url, text);
+  return { rows: Number(row?.['rows']), spans: Number(row?.['spans']) };
 }
 
 const until = async (condition: () => Promise<boolean>, timeoutMs: number): Promise<boolean> =>

@@ -1,10 +1,10 @@
 // `sluice demo --scale`: the telemetry is the same for the same seed, and a daemon stores it once.
-import { Client } from 'pg';
 import t from 'tap';
 import { type DayPart, LARGE_TRACE_SPANS, makeDay, SCALES } from '../../../src/cli/demo/day.ts';
 import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
 import { sluice as call } from '../../support/command-line.ts';
 import { folderOf } from '../../support/config-files.ts';
+import { connectTo } from '../../support/connection.ts';
 import { startDaemon } from '../../support/daemon.ts';
 import { startExecutable } from '../../support/executable.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
@@ -99,9 +99,7 @@ t.test('on a daemon', async (t) => {
   );
   const daemon = await startDaemon(t, { config });
   const folder = folderOf({ 'a.yaml': config.replace('127.0.0.1:0', `127.0.0.1:${daemon.port}`) });
-  const client = new Client({ connectionString: databaseUrl });
-  await client.connect();
-  t.teardown(() => client.end());
+  const client = await connectTo(t, databaseUrl);
   const ask = async (text: string) => (await client.query(text)).rows;
   const stored = () =>
     ask(`SELECT (SELECT count(*)::int FROM spans) AS spans, (SELECT count(*)::int FROM logs) AS logs,

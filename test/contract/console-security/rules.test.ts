@@ -1,9 +1,9 @@
 /** The security rules of the console that hold for all routes: names, sites, logins, credentials, answers, limits. */
 import { connect, type Socket } from 'node:net';
 import t from 'tap';
-import pg from 'pg';
 import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
 import { createApiKey } from '../../../src/pdata/api-key.ts';
+import { connectTo } from '../../support/connection.ts';
 import { type Answer, type Ask, startConsole } from '../../support/console.ts';
 import { send } from '../../support/otlp-client.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
@@ -463,9 +463,7 @@ t.test('the rules of the console', async (t) => {
   });
 
   t.test('S25, S26: four queries at once for a person, and a client that leaves ends its query', async (t) => {
-    const lock = new pg.Client({ connectionString: console.databaseUrl });
-    await lock.connect();
-    t.teardown(() => lock.end());
+    const lock = await connectTo(t, console.databaseUrl);
     await lock.query('BEGIN; LOCK TABLE sluice.traces IN ACCESS EXCLUSIVE MODE');
     const waiting = async (): Promise<number> => {
       // A transaction sees the state of its first look, so the holder of the lock cannot ask.

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import t from 'tap';
 import { type Codec, idOf, keyOf, newObjectId } from '../../../src/exporters/objects/object-key.ts';
 import { claimDay, removeOrphans } from '../../../src/exporters/objects/orphans.ts';
 import { FolderStore } from '../../../src/object-store/folder-store.ts';
+import { connectTo } from '../../support/connection.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { SERVED } from '../../support/postgres-daemon.ts';
 import { longTest } from '../../support/long.ts';
@@ -16,9 +16,7 @@ import { DAY_MS, HOUR_MS } from '../../../src/pdata/time-units.ts';
 t.setTimeout(300_000);
 
 const { url } = await createDatabase(t, SERVED);
-const client = new pg.Client({ connectionString: url });
-await client.connect();
-t.teardown(() => client.end());
+const client = await connectTo(t, url);
 const database = { query: (text: string, values: readonly unknown[] = []) => client.query(text, [...values]) };
 
 const root = mkdtempSync(join(tmpdir(), 'sluice-orphans-'));

@@ -1,5 +1,5 @@
 /** A daemon on Postgres that forwards to a remote, and the helpers of its tests. */
-import pg from 'pg';
+import { ask } from '../../support/connection.ts';
 import { type Daemon, startDaemon } from '../../support/daemon.ts';
 import { send } from '../../support/otlp-client.ts';
 import { aSpan, aTraceRequest } from '../../support/payloads.ts';
@@ -40,16 +40,6 @@ export async function startForwarder(
   const config = forwarderConfig(endpoint, databaseUrl, options);
   const daemon = await startDaemon(t, { config, ...(options.now === undefined ? {} : { now: options.now }) });
   return { ...daemon, databaseUrl, query: (text) => ask(databaseUrl, text) };
-}
-
-export async function ask(databaseUrl: string, text: string): Promise<readonly Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    return (await client.query(text)).rows;
-  } finally {
-    await client.end();
-  }
 }
 
 /** Sends one span and returns the status of the answer. */

@@ -1,9 +1,10 @@
 /** An autovacuum that holds a table for long is cancelled by a change of the schema and by the archive. */
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import t, { type Test } from 'tap';
 import { withShortLock } from '../../../src/archive/seals.ts';
 import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
 import { inTransaction } from '../../../src/extensions/postgres/transactions.ts';
+import { connectTo } from '../../support/connection.ts';
 import { longTest } from '../../support/long.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 import { createDatabase } from '../../support/postgres.ts';
@@ -15,9 +16,7 @@ const SLOW = 'autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit =
 /** A connection to a database in which an autovacuum of the table `busy` has begun. */
 async function beginVacuum(t: Test): Promise<Client> {
   const { url } = await createDatabase(t);
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  t.teardown(() => client.end());
+  const client = await connectTo(t, url);
   await client.query('ALTER SYSTEM SET autovacuum_naptime = 1');
   t.teardown(async () => {
     await client.query('ALTER SYSTEM RESET autovacuum_naptime');

@@ -3,6 +3,7 @@ import pg from 'pg';
 import t, { type Test } from 'tap';
 import { FaultProxy } from '../../campaigns/crash/proxy/fault-proxy.ts';
 import { urlOf } from '../../../src/extensions/postgres/embedded/address.ts';
+import { connectTo } from '../../support/connection.ts';
 import { longTest, ordinaryTest } from '../../support/long.ts';
 import { OTHER_KEY } from '../../support/daemon.ts';
 import { gzip, send } from '../../support/otlp-client.ts';
@@ -27,9 +28,7 @@ const countOf = async ({ query }: PostgresDaemon): Promise<{ rows: number; count
 
 /** Blocks all writers of the table of spans until it is released. */
 async function holdSpans(t: Test, { databaseUrl, query }: PostgresDaemon) {
-  const holder = new pg.Client({ connectionString: databaseUrl });
-  await holder.connect();
-  t.teardown(() => holder.end());
+  const holder = await connectTo(t, databaseUrl);
   await holder.query('BEGIN; LOCK TABLE sluice.spans IN EXCLUSIVE MODE');
   const waiting = async (): Promise<number> => {
     const text = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;

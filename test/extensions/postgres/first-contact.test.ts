@@ -13,6 +13,7 @@ import {
   unreachable,
 } from '../../../src/extensions/postgres/first-contact.ts';
 import { openSession } from '../../../src/extensions/postgres/ledger/session.ts';
+import { connectTo } from '../../support/connection.ts';
 import { longTest } from '../../support/long.ts';
 import { startPostgresDaemon } from '../../support/postgres-daemon.ts';
 import { createDatabase, makeServer } from '../../support/postgres.ts';
@@ -236,9 +237,7 @@ longTest('foreign objects with names of our views stay unchanged', async (t) => 
     'CREATE FUNCTION public.has_rollup_above() RETURNS int LANGUAGE sql AS $$ SELECT 1 $$',
   ]) {
     const { url } = await createDatabase(t);
-    const admin = new pg.Client({ connectionString: url });
-    await admin.connect();
-    t.teardown(() => admin.end());
+    const admin = await connectTo(t, url);
     await admin.query(theirs);
     const error = await makeContact({ connectionString: url }, OPTIONS).catch((reason) => reason);
     t.match(error, { message: /objects of others/, hint: /views_schema/ }, theirs);
@@ -295,9 +294,7 @@ longTest('views that change keep their rights and dependent objects', async (t) 
 longTest('views of a version before the mark are ours', async (t) => {
   const { url } = await createDatabase(t);
   await makeContact({ connectionString: url }, OPTIONS);
-  const admin = new pg.Client({ connectionString: url });
-  await admin.connect();
-  t.teardown(() => admin.end());
+  const admin = await connectTo(t, url);
   const { rows } = await admin.query(
     `SELECT 'VIEW ' || oid::regclass AS object FROM pg_class WHERE relkind = 'v' AND relnamespace = 'public'::regnamespace
      UNION ALL SELECT 'FUNCTION ' || oid::regprocedure FROM pg_proc WHERE pronamespace = 'public'::regnamespace`,
@@ -310,9 +307,7 @@ longTest('views of a version before the mark are ours', async (t) => {
 longTest('missing views are created, whatever the schema has recorded', async (t) => {
   const { url } = await createDatabase(t);
   await makeContact({ connectionString: url }, OPTIONS);
-  const admin = new pg.Client({ connectionString: url });
-  await admin.connect();
-  t.teardown(() => admin.end());
+  const admin = await connectTo(t, url);
   await admin.query('DROP VIEW public.usage_daily');
   t.match(await makeContact({ connectionString: url }, OPTIONS), { applied: ['views'] });
 });
@@ -320,9 +315,7 @@ longTest('missing views are created, whatever the schema has recorded', async (t
 longTest('a newer schema that permits this version to write is used unchanged', async (t) => {
   const { url } = await createDatabase(t);
   await makeContact({ connectionString: url }, OPTIONS);
-  const admin = new pg.Client({ connectionString: url });
-  await admin.connect();
-  t.teardown(() => admin.end());
+  const admin = await connectTo(t, url);
   await admin.query("INSERT INTO sluice.migrations (name, min_writer) VALUES ('9998-additive.sql', 4)");
   await admin.query("UPDATE sluice.migrations SET name = 'views public 0' WHERE name LIKE 'views %'");
   t.match(await makeContact({ connectionString: url }, OPTIONS), { applied: [], warnings: [] }, 'its views too');
@@ -369,9 +362,7 @@ longTest('a warning about few locks contains the figures', async (t) => {
 
 t.test('a read-only server may become writable, so the daemon waits', async (t) => {
   const { url, name } = await createDatabase(t);
-  const admin = new pg.Client({ connectionString: url });
-  await admin.connect();
-  t.teardown(() => admin.end());
+  const admin = await connectTo(t, url);
   await admin.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
   const error = await makeContact({ connectionString: url }, OPTIONS).catch((reason) => reason);
   t.ok(isPassing(error), describeFailure(error));
@@ -384,9 +375,7 @@ t.test('a read-only server may become writable, so the daemon waits', async (t) 
 
 t.test('the default isolation level of a role has no effect', async (t) => {
   const { url, name } = await createDatabase(t);
-  const admin = new pg.Client({ connectionString: url });
-  await admin.connect();
-  t.teardown(() => admin.end());
+  const admin = await connectTo(t, url);
   await admin.query(`ALTER DATABASE ${name} SET default_transaction_isolation = 'serializable'`);
   await makeContact({ connectionString: url }, OPTIONS);
   const session = await openSession(new Database().use({ connectionString: url }));

@@ -1,8 +1,8 @@
 /** The view `messages` reads content as the TypeScript module does: every captured sender, and documented shapes. */
-import pg from 'pg';
 import t from 'tap';
 import { CONTENT_COLUMNS } from '../../../src/pdata/content-columns.ts';
 import { type ContentRow, readRecord } from '../../../src/messages/read-record.ts';
+import { connectTo } from '../../support/connection.ts';
 import { isLong } from '../../support/long.ts';
 import { send } from '../../support/otlp-client.ts';
 import { aSpan, aTraceRequest, newTraceId } from '../../support/payloads.ts';
@@ -13,9 +13,7 @@ import { Normalized } from '../../processors/normalization/normalized.ts';
 t.setTimeout(300_000);
 
 const daemon = await startPostgresDaemon(t, { processors: 'auth, environment, normalization' });
-const client = new pg.Client({ connectionString: daemon.databaseUrl });
-await client.connect();
-t.teardown(() => client.end());
+const client = await connectTo(t, daemon.databaseUrl);
 
 interface Part {
   readonly message: number;

@@ -1,15 +1,16 @@
 // An upgrade beside running daemons: the new version migrates, the previous one continues to write, and no request
 // queues behind a lock.
 import { createHash } from 'node:crypto';
-import pg from 'pg';
+import type pg from 'pg';
 import t from 'tap';
 import { versionOf } from '../../../src/component/version.ts';
 import { Database } from '../../../src/extensions/postgres/database.ts';
 import { migrate } from '../../../src/extensions/postgres/migrate.ts';
 import { readMigrations } from '../../../src/extensions/postgres/schema-state.ts';
+import { connectTo } from '../../support/connection.ts';
 import { KEY, startDaemon } from '../../support/daemon.ts';
 import { postgresConfig } from '../../support/postgres-daemon.ts';
-import { createDatabase, type Teardown } from '../../support/postgres.ts';
+import { createDatabase } from '../../support/postgres.ts';
 
 t.setTimeout(300_000);
 
@@ -33,13 +34,6 @@ const PREVIOUS = {
   expire: "SELECT sluice.expire_traces(now() - interval '30 days', 2000) AS found",
 };
 
-async function connect(t: Teardown, url: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  t.teardown(() => client.end());
-  return client;
-}
-
 async function writeAsBefore(client: pg.Client, name: string): Promise<void> {
   const id = createHash('md5').update(name).digest();
   const startNs = String(BigInt(Date.now()) * 1_000_000n);
@@ -59,7 +53,7 @@ async function writeAsBefore(client: pg.Client, name: string): Promise<void> {
 t.test('a session of the previous version continues to write beside a daemon of this one', async (t) => {
   const { url } = await createDatabase(t);
   const daemon = await startDaemon(t, { config: postgresConfig({ databaseUrl: url }) });
-  const previous = await connect(t, url);
+  const previous = await connectTo(t, url);
   for (let n = 0; n < 20; n++) {
     const request = fetch(`${daemon.url}/v1/traces`, {
       method: 'POST',
@@ -85,7 +79,7 @@ t.test('the views of earlier records stay the same, and sessions of the earlier 
   const { url } = await createDatabase(t);
   const database = new Database().use({ connectionString: url });
   t.teardown(() => database.close());
-  const previous = await connect(t, url);
+  const previous = await connectTo(t, url);
   await migrateBefore(previous, '0006');
   const resource = { 'service.name': 'old', nested: { a: [1, null] } };
   const store = async (name: string): Promise<void> => {
@@ -146,7 +140,7 @@ t.test('an older version that starts again keeps the views of a newer one', asyn
   const { url } = await createDatabase(t);
   const database = new Database().use({ connectionString: url });
   t.teardown(() => database.close());
-  const client = await connect(t, url);
+  const client = await connectTo(t, url);
   await migrate(database, 'public');
   for (const [version, applied] of [
     ['100.20.3', []],
@@ -167,7 +161,7 @@ t.test('a migration that waits for a long transaction does not block ingest', as
   const database = new Database().use({ connectionString: url });
   t.teardown(() => database.close());
   await migrate(database, 'public');
-  const [dump, ingest] = [await connect(t, url), await connect(t, url)];
+  const [dump, ingest] = [await connectTo(t, url), await connectTo(t, url)];
   // Marks the last migration as not applied. It needs locks that the reader below prevents.
   await ingest.query("DELETE FROM sluice.migrations WHERE name LIKE 'views %'");
   await dump.query('BEGIN; SELECT count(*) FROM spans');

@@ -1,6 +1,6 @@
 // Several statements in one write: each answer reaches its step, and no statement runs after a failure.
 import fc from 'fast-check';
-import pg from 'pg';
+import type pg from 'pg';
 import t, { type Test } from 'tap';
 import {
   byteaArray,
@@ -11,13 +11,12 @@ import {
 } from '../../../src/extensions/postgres/array-parameter.ts';
 import { claimedTraces, listed } from '../../support/claimed-traces.ts';
 import { prepare, type Row, runPipeline, type Step } from '../../../src/extensions/postgres/wire-pipeline.ts';
+import { connectTo } from '../../support/connection.ts';
 import { createDatabase } from '../../support/postgres.ts';
 
 async function connect(t: Test): Promise<pg.Client> {
   const { url } = await createDatabase(t);
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  t.teardown(() => client.end());
+  const client = await connectTo(t, url);
   await client.query('CREATE TABLE kept (id int4 NOT NULL)');
   return client;
 }

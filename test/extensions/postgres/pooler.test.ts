@@ -4,7 +4,6 @@ import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import t, { type Test } from 'tap';
 import { UserError } from '../../../src/errors.ts';
 import { asConsoleError } from '../../../src/extensions/console/server/failures.ts';
@@ -14,6 +13,7 @@ import { makeContact } from '../../../src/extensions/postgres/first-contact.ts';
 import { Readers } from '../../../src/extensions/postgres/reader.ts';
 import { sluice } from '../../support/command-line.ts';
 import { folderOf } from '../../support/config-files.ts';
+import { connectTo } from '../../support/connection.ts';
 import { startDaemon } from '../../support/daemon.ts';
 import { freePort } from '../../support/executable.ts';
 import { send } from '../../support/otlp-client.ts';
@@ -93,9 +93,7 @@ if (found.status !== 0) {
     const { code, err } = await sluice(['usage', '-c', 'a.yaml'], { folder });
     t.equal(code, 1);
     t.match(err, /a pooler gives each transaction another session/);
-    const client = new pg.Client({ connectionString: url });
-    await client.connect();
-    t.teardown(() => client.end());
+    const client = await connectTo(t, url);
     const { rows } = await client.query('SHOW default_transaction_read_only');
     t.match(rows, [{ default_transaction_read_only: 'off' }]);
   });
@@ -107,9 +105,7 @@ if (found.status !== 0) {
     t.teardown(() => reader.close());
     const failure = await reader.query('SELECT 1').catch((reason) => reason);
     t.match(asConsoleError(failure), { code: 'database_unavailable', message: /pooler/ });
-    const client = new pg.Client({ connectionString: url });
-    await client.connect();
-    t.teardown(() => client.end());
+    const client = await connectTo(t, url);
     t.match((await client.query('SHOW default_transaction_read_only')).rows, [
       { default_transaction_read_only: 'off' },
     ]);

@@ -1,8 +1,8 @@
 // A server with a synchronous standby: nothing is acknowledged that is only on the primary. The standby here never
 // connects, so every commit waits for it.
-import pg from 'pg';
 import t, { type Test } from 'tap';
 import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
+import { connectTo } from '../../support/connection.ts';
 import { send } from '../../support/otlp-client.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 import { aSpan, aTraceRequest } from '../../support/payloads.ts';
@@ -16,9 +16,7 @@ const aRequest = (): string => JSON.stringify(aTraceRequest([aSpan()]));
 /** The server of all tests of this file, and a connection to it for the administrator. */
 const server = await makeServer(t, { wal_level: 'replica', max_wal_senders: '2' });
 await server.start();
-const admin = new pg.Client({ connectionString: server.url });
-await admin.connect();
-t.teardown(() => admin.end());
+const admin = await connectTo(t, server.url);
 
 async function setStandby(name: string): Promise<void> {
   await admin.query(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`);

@@ -3,7 +3,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import t from 'tap';
 import { Rejection } from '../../../src/errors.ts';
 import type { Batch } from '../../../src/pdata/batch.ts';
@@ -16,6 +16,7 @@ import {
 } from '../../../src/pdata/columns.ts';
 import { fieldsOf, type SharedContent } from '../../../src/pdata/shared-contents.ts';
 import { COST_INPUT, DERIVED_IS_ERROR, NUMBER_LATENCY_MS, SIGNAL_TRACES } from '../../../src/pdata/layout.ts';
+import { connectTo } from '../../support/connection.ts';
 import { requests } from '../../support/generators.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { type Message, type Signal, SIGNALS } from '../../support/protos.ts';
@@ -122,9 +123,7 @@ async function loadContents(t: Scope, client: Client, contents: readonly SharedC
 t.test('the server has the values of the lines', async (t) => {
   const tables = new TestTables();
   const { url } = await createDatabase(t);
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  t.teardown(() => client.end());
+  const client = await connectTo(t, url);
   for (const signal of SIGNALS) {
     const samples: Message[] = fc.sample(requests(signal), { numRuns: SAMPLES, seed: 11 });
     const messages = samples.map((message, index) => (index % 4 === 0 ? withoutDetails(message) : message));

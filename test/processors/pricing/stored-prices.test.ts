@@ -3,6 +3,7 @@
 import t from 'tap';
 import { folderOf } from '../../support/config-files.ts';
 import { type Outcome, sluice as call } from '../../support/command-line.ts';
+import { connectTo } from '../../support/connection.ts';
 import { startDaemon } from '../../support/daemon.ts';
 import { OTHER_KEY, KEY } from '../../support/daemon.ts';
 import { send } from '../../support/otlp-client.ts';
@@ -97,10 +98,7 @@ t.test('a mistake is refused before it is stored, with its path', async (t) => {
 });
 
 t.test('a broken row is ignored, and a removed price is no longer used', async (t) => {
-  const { default: pg } = await import('pg');
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  t.teardown(() => client.end());
+  const client = await connectTo(t, databaseUrl);
   await client.query(`INSERT INTO sluice.prices (id, entry) VALUES ('broken', '{"id": "broken", "match": 7}')`);
   t.match(await sluice('prices', 'list'), { code: 0, out: /broken +every +mistaken: match must be object/u });
   t.match(await sluice('prices', 'remove', 'own'), { code: 0 });

@@ -3,10 +3,10 @@
  * distributed, as docs/ledger.md says.
  */
 import { readFileSync } from 'node:fs';
-import pg from 'pg';
 import { Database } from '../../../../src/extensions/postgres/database.ts';
 import type { ServerAddress } from '../../../../src/extensions/postgres/embedded/address.ts';
 import { migrate } from '../../../../src/extensions/postgres/migrate.ts';
+import { ask } from '../../../support/connection.ts';
 
 const DISTRIBUTION = new URL('../../../../../docs/examples/citus.sql', import.meta.url);
 const VIEWS = 'public';
@@ -20,7 +20,7 @@ export class GivenServer {
 
   /** Refuses a database that has data of a daemon. */
   async start(): Promise<ServerAddress> {
-    const [found] = await this.#query("SELECT to_regnamespace('sluice') IS NOT NULL AS used");
+    const [found] = await ask(this.#url, "SELECT to_regnamespace('sluice') IS NOT NULL AS used");
     if (found?.['used'] === true) throw new Error('the database has a schema sluice; give one without');
     try {
       await this.#makeSchema();
@@ -41,23 +41,13 @@ export class GivenServer {
 
   /** Removes the schema that `start` made. The views go with it. */
   async stop(): Promise<void> {
-    await this.#query('DROP SCHEMA IF EXISTS sluice CASCADE');
+    await ask(this.#url, 'DROP SCHEMA IF EXISTS sluice CASCADE');
   }
 
   async #makeSchema(): Promise<void> {
     const database = new Database().use({ connectionString: this.#url });
     await migrate(database, VIEWS).finally(() => database.close());
-    const [citus] = await this.#query("SELECT FROM pg_extension WHERE extname = 'citus'");
-    if (citus !== undefined) await this.#query(readFileSync(DISTRIBUTION, 'utf8'));
-  }
-
-  async #query(text: string): Promise<readonly Record<string, unknown>[]> {
-    const client = new pg.Client({ connectionString: this.#url });
-    await client.connect();
-    try {
-      return (await client.query(text)).rows;
-    } finally {
-      await client.end();
-    }
+    const [citus] = await ask(this.#url, "SELECT FROM pg_extension WHERE extname = 'citus'");
+    if (citus !== undefined) await ask(this.#url, readFileSync(DISTRIBUTION, 'utf8'));
   }
 }

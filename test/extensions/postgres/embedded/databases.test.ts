@@ -1,15 +1,8 @@
 /** The databases of other tests are fresh, identical, independent of each other, and removed afterwards. */
-import { Client } from 'pg';
 import t from 'tap';
+import { ask } from '../../../support/connection.ts';
 import { createDatabase, type Template } from '../../../support/postgres.ts';
 import { query } from './scene.ts';
-
-async function withClient(url: string, text: string): Promise<void> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  await client.query(text);
-  await client.end();
-}
 
 t.test('databases from one template are prepared once, independent, and dropped in the end', async (t) => {
   let prepared = 0;
@@ -17,14 +10,14 @@ t.test('databases from one template are prepared once, independent, and dropped 
     name: `databases.test ${process.pid}`,
     prepare: async (url) => {
       prepared++;
-      await withClient(url, 'CREATE TABLE things (name text)');
+      await ask(url, 'CREATE TABLE things (name text)');
     },
   };
   const names: string[] = [];
   await t.test('copies of one template are independent', async (t) => {
     const [first, second] = await Promise.all([createDatabase(t, template), createDatabase(t, template)]);
     names.push(first.name, second.name);
-    await withClient(first.url, "INSERT INTO things VALUES ('one')");
+    await ask(first.url, "INSERT INTO things VALUES ('one')");
     t.strictSame(await query(first.address, 'SELECT name FROM things'), [{ name: 'one' }]);
     t.strictSame(await query(second.address, 'SELECT name FROM things'), []);
   });
