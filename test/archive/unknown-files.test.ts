@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { linesOfLake, makeScene, type Scene, TABLES } from '../support/archive-scene.ts';
+import { dropDays, linesOfLake, makeScene, type Scene, TABLES } from '../support/archive-scene.ts';
 import { sluice } from '../support/command-line.ts';
 import { longTest } from '../support/long.ts';
 import { postgresConfig } from '../support/postgres-daemon.ts';
@@ -27,15 +27,6 @@ async function storeMore(scene: Scene): Promise<void> {
   const more = { id: traceIdOf(900), project: 'shop', at: 3 * 86_400_000 };
   await storeSpan(scene, more, { number: 900, name: 'after the backup' });
   await storeLog(scene, { ...more, at: 1000 }, { event_name: 'after the backup' });
-}
-
-async function dropDays(scene: Scene): Promise<void> {
-  for (const signal of SIGNALS)
-    for (const { name } of await scene.query(
-      `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-       WHERE i.inhparent = 'sluice.${signal}'::regclass AND c.relname ~ '_[0-9]{8}$'`,
-    ))
-      await scene.query(`DROP TABLE sluice.${name}`);
 }
 
 /** Another database with the rows and jobs of the time of the backup, and the lake of today. */

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { CLOSED_MS, makeScene, TABLES } from '../support/archive-scene.ts';
+import { CLOSED_MS, dropDays, makeScene } from '../support/archive-scene.ts';
 import { DAY_MS } from '../../src/pdata/time-units.ts';
 import { type Outcome, sluice as call } from '../support/command-line.ts';
 import { isLong } from '../support/long.ts';
@@ -42,15 +42,6 @@ async function outputs(commands: readonly (readonly string[])[]): Promise<readon
 
 function same(t: Test, commands: readonly (readonly string[])[], found: readonly string[], wanted: readonly string[]) {
   for (const [index, args] of commands.entries()) t.equal(found[index], wanted[index], args.join(' '));
-}
-
-async function dropDays(): Promise<void> {
-  for (const [table] of TABLES)
-    for (const row of await scene.query(
-      `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-       WHERE i.inhparent = 'sluice.${table}'::regclass AND c.relname ~ '_[0-9]{8}$'`,
-    ))
-      await scene.query(`DROP TABLE sluice.${row['name']}`);
 }
 
 const USAGE = [
@@ -98,7 +89,7 @@ t.test('a day that is archived and still in PostgreSQL is not read from the lake
 });
 
 t.test('a trace of a dropped day is read from the lake, with the same output', async (t) => {
-  await dropDays();
+  await dropDays(scene);
   const found = await outputs(ALL);
   same(t, ALL, found, wanted);
   const { err } = await sluice('trace', idOf('agent'));

@@ -4,7 +4,7 @@ import { mkdir, rename } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { linesOfLake, makeScene, TABLES } from '../support/archive-scene.ts';
+import { dropDays, linesOfLake, makeScene } from '../support/archive-scene.ts';
 import { type Outcome, sluice as call } from '../support/command-line.ts';
 import { isLong, longTest } from '../support/long.ts';
 import { postgresConfig } from '../support/postgres-daemon.ts';
@@ -18,12 +18,7 @@ writeFileSync(join(scene.folder, 'sluice.yaml'), postgresConfig({ databaseUrl: s
 const traces = await storeStory(scene);
 const sluice = (...args: readonly string[]): Promise<Outcome> => call(args, scene);
 await scene.run();
-for (const [table] of TABLES)
-  for (const row of await scene.query(
-    `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-     WHERE i.inhparent = 'sluice.${table}'::regclass AND c.relname ~ '_[0-9]{8}$'`,
-  ))
-    await scene.query(`DROP TABLE sluice.${row['name']}`);
+await dropDays(scene);
 
 const idOf = (name: string): string => traces[name]?.id ?? '';
 const dayOfAgent = String(

@@ -14,7 +14,7 @@ import { DatabaseApi } from '../../src/extensions/console/mcp/database-api.ts';
 import { costOf, plural, tokensOf } from '../../src/extensions/console/mcp/figures.ts';
 import { projectPath } from '../../src/extensions/console/mcp/tool.ts';
 import { callTool } from '../../src/extensions/console/mcp/tools.ts';
-import { CLOSED_MS, makeScene, TABLES } from '../support/archive-scene.ts';
+import { CLOSED_MS, dropDays, makeScene } from '../support/archive-scene.ts';
 import { DAY_MS } from '../../src/pdata/time-units.ts';
 import { sluice as call } from '../support/command-line.ts';
 import { hex, insertRows, textOf } from '../support/console-reading.ts';
@@ -489,12 +489,7 @@ longTest('without spans that have expired, whose claims are still there', async 
 
 longTest('with days that are archived', async (t) => {
   await scene.run();
-  for (const [table] of TABLES)
-    for (const row of await scene.query(
-      `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-       WHERE i.inhparent = 'sluice.${table}'::regclass AND c.relname ~ '_[0-9]{8}$' ORDER BY c.relname LIMIT 9`,
-    ))
-      await scene.query(`DROP TABLE sluice.${row['name']}`);
+  await dropDays(scene, 9);
   api = archived;
   await checkTraces(t, Math.ceil(RUNS / 12));
   await checkUsage(t, Math.ceil(RUNS / 12));

@@ -3,7 +3,7 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { ArchivedAnswer, ArchivedQuestion } from '../../src/extensions/console/server/archive-readers.ts';
-import { CLOSED_MS, makeScene, TABLES } from '../support/archive-scene.ts';
+import { CLOSED_MS, dropDays, makeScene } from '../support/archive-scene.ts';
 import { DAY_MS } from '../../src/pdata/time-units.ts';
 import { sluice } from '../support/command-line.ts';
 import { freePort, startExecutable } from '../support/executable.ts';
@@ -160,12 +160,7 @@ t.same(
 
 t.test('a trace of an archived day', async (t) => {
   await scene.run();
-  for (const [table] of TABLES)
-    for (const row of await scene.query(
-      `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-       WHERE i.inhparent = 'sluice.${table}'::regclass AND c.relname ~ '_[0-9]{8}$'`,
-    ))
-      await scene.query(`DROP TABLE sluice.${row['name']}`);
+  await dropDays(scene);
   t.match(JSON.parse((await ask(OF_AGENT)).text), { span_count: 4 });
   for (const [index, answer] of (await all()).entries())
     t.same(answer, before[index], PATHS[index] ?? FOREIGN[index - PATHS.length]?.[0] ?? '');

@@ -108,6 +108,17 @@ export const TABLES = [
   ['metric_points', 'timestamp'],
 ] as const;
 
+/** Drops the partitions of days, of each table the `most` earliest. */
+export async function dropDays({ query }: Pick<Scene, 'query'>, most: number | null = null): Promise<void> {
+  for (const [table] of TABLES)
+    for (const { name } of await query(
+      `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+       WHERE i.inhparent = 'sluice.${table}'::regclass AND c.relname ~ '_[0-9]{8}$' ORDER BY c.relname LIMIT $1`,
+      [most],
+    ))
+      await query(`DROP TABLE sluice.${name}`);
+}
+
 export const sessionOf = (client: pg.Client): Session => ({
   query: (text, values = []) => client.query(text, [...values]),
   copyOut: (text) => copyOut(client, text).blocks,
