@@ -60,16 +60,19 @@ export const OTHER_KEY = 'other-key-0123456789';
 export const STAGING_KEY = 'staging-key-0123456789';
 export const FREE_KEY = 'free-key-0123456789';
 
+/** What these keys may do: the option `keys` of `auth`, as lines of YAML. */
+export const STATIC_KEYS = `      - { key: ${KEY}, project: demo }
+      - { key: ${OTHER_KEY}, project: other }
+      - { key: ${STAGING_KEY}, project: demo, environment: staging }
+      - { key: ${FREE_KEY}, project: free, plan: free, monthly_spans: 10 }`;
+
 /** Static keys, a file exporter, the memory ledger; no database. */
 export const FILE_CONFIG = `
 receivers: { otlp: { protocols: { http: { endpoint: "127.0.0.1:0" } } } }
 processors:
   auth:
     keys:
-      - { key: ${KEY}, project: demo }
-      - { key: ${OTHER_KEY}, project: other }
-      - { key: ${STAGING_KEY}, project: demo, environment: staging }
-      - { key: ${FREE_KEY}, project: free, plan: free, monthly_spans: 10 }
+${STATIC_KEYS}
   environment: {}
 exporters: { file: { path: "{folder}/out.ndjson" } }
 service:

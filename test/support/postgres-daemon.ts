@@ -1,6 +1,6 @@
 /** A whole service on its own database, with queries to that database. */
 import { ask } from './connection.ts';
-import { type Daemon, FREE_KEY, KEY, OTHER_KEY, STAGING_KEY, startDaemon } from './daemon.ts';
+import { type Daemon, STATIC_KEYS, startDaemon } from './daemon.ts';
 import { createDatabase, type Template } from './postgres.ts';
 
 export interface PostgresDaemon extends Daemon {
@@ -25,10 +25,7 @@ receivers: { otlp: { protocols: { http: { endpoint: "127.0.0.1:0" } } } }
 processors:
   auth:
     keys:
-      - { key: ${KEY}, project: demo }
-      - { key: ${OTHER_KEY}, project: other }
-      - { key: ${STAGING_KEY}, project: demo, environment: staging }
-      - { key: ${FREE_KEY}, project: free, plan: free, monthly_spans: 10 }
+${STATIC_KEYS}
   environment: {}${(options.processors ?? '').includes('normalization') ? '\n  normalization: {}' : ''}
 exporters: { postgres: {}, file: { path: "{folder}/out.ndjson" }${options.moreExporters === undefined ? '' : `, ${options.moreExporters}`} }
 service:
