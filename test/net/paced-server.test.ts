@@ -16,7 +16,7 @@ const WAITED_FOR = 300;
 const MOST_AT_ONCE = 80;
 
 const SERVERS: readonly (readonly [name: string, serve: (listener: RequestListener) => ConnectionHandler])[] = [
-  ['metrics and health check', (serve) => servePaced({}, serve)],
+  ['metrics and health check', (serve) => servePaced(serve)],
   ['console', (serve) => new ConsoleServer(async (request, response) => void serve(request, response), 100)],
 ];
 

@@ -15,10 +15,6 @@ export interface HealthCheckOptions {
   readonly path: string;
 }
 
-/** A probe is one line and a few headers, so a slow client is not a probe. */
-const REQUEST_TIMEOUT_MS = 5_000;
-const MAX_HEADER_BYTES = 8 * 1024;
-
 export const healthCheck = defineExtension<HealthCheckOptions>({
   type: 'health_check',
   summary: 'Reports over HTTP whether the service is ready',
@@ -60,8 +56,7 @@ class HealthCheck implements Extension {
   }
 
   async start(): Promise<void> {
-    const limits = { requestTimeout: REQUEST_TIMEOUT_MS, maxHeaderSize: MAX_HEADER_BYTES };
-    this.#connections = servePaced(limits, (request, response) => this.#answer(request, response));
+    this.#connections = servePaced((request, response) => this.#answer(request, response));
     const option = `extensions.${this.#host.id}.endpoint`;
     const request = { endpoint: this.#options.endpoint, option };
     this.#listener = await this.#host.listeners.listen(request, this.#connections);

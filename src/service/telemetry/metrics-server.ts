@@ -11,9 +11,6 @@ export interface MetricsSource {
   print(): string | Promise<string>;
 }
 
-/** Limits for scrapers, which send short requests. */
-const REQUEST_TIMEOUT_MS = 5_000;
-const MAX_HEADER_BYTES = 8 * 1024;
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 export class MetricsServer implements Component {
@@ -26,9 +23,8 @@ export class MetricsServer implements Component {
   constructor(endpoint: string, metrics: MetricsSource, listeners: Listeners) {
     this.endpoint = endpoint;
     this.#listeners = listeners;
-    const limits = { requestTimeout: REQUEST_TIMEOUT_MS, maxHeaderSize: MAX_HEADER_BYTES };
     const texts = new SharedText(metrics);
-    this.#connections = servePaced(limits, (request, response) => {
+    this.#connections = servePaced((request, response) => {
       const found = request.method === 'GET' && targetOf(request.url ?? '')?.path === '/metrics';
       if (found) void answer(response, texts);
       else response.writeHead(404, { 'Content-Type': 'text/plain' }).end('The metrics are at /metrics\n');
