@@ -13,6 +13,8 @@ export interface UnixEndpoint {
 export type Endpoint = TcpEndpoint | UnixEndpoint;
 
 export const MAX_PORT = 65_535;
+/** Hosts that mean all addresses of the machine. No client can connect to them. */
+const EVERYWHERE = new Set(['', '0.0.0.0', '::']);
 const UNIX_SCHEME = /^unix:(?:\/\/(?=\/))?/u;
 
 /** `host:port` or `[::1]:port`; null when the text does not have this form. */
@@ -33,4 +35,13 @@ export function parseListenEndpoint(text: string): Endpoint | null {
 /** The form that `parseEndpoint` reads. */
 export function formatEndpoint({ host, port }: TcpEndpoint): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** Whether a server there listens at all addresses of the machine. */
+export const isEverywhere = (endpoint: Endpoint): boolean => 'host' in endpoint && EVERYWHERE.has(endpoint.host);
+
+/** The URL of a server for clients on the same machine. */
+export function localUrl(endpoint: TcpEndpoint, scheme: 'http' | 'https'): string {
+  const host = isEverywhere(endpoint) ? '127.0.0.1' : endpoint.host;
+  return `${scheme}://${formatEndpoint({ host, port: endpoint.port })}`;
 }

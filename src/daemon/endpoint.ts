@@ -1,10 +1,7 @@
 /** The endpoints of a configured daemon, as URLs that work on the same machine. */
-import { parseListenEndpoint } from '../component/endpoint.ts';
+import { isEverywhere, localUrl, parseListenEndpoint } from '../component/endpoint.ts';
 import type { ListenPlace } from '../component/listening.ts';
 import type { Config } from '../config/config.ts';
-
-/** Hosts that mean all addresses of the machine. A client cannot connect to them. */
-const EVERYWHERE = new Set(['', '0.0.0.0', '[::]', '::']);
 
 type Protocol = 'http' | 'grpc';
 
@@ -34,7 +31,10 @@ export function findMetricsUrl({ service }: Config, bound = NOT_OPEN): string | 
 /** Whether other machines reach OTLP/HTTP or OTLP/gRPC at any address of this one. */
 export function listensEverywhere(config: Config): boolean {
   const all = [...listeningsOf(config, 'http'), ...listeningsOf(config, 'grpc')];
-  return all.some(({ endpoint }) => parseListenEndpoint(endpoint) !== null && EVERYWHERE.has(hostOf(endpoint)));
+  return all.some(({ endpoint }) => {
+    const parsed = parseListenEndpoint(endpoint);
+    return parsed !== null && isEverywhere(parsed);
+  });
 }
 
 /** The endpoints that a daemon with this configuration listens at, with their options. */
@@ -79,10 +79,6 @@ function urlOf({ endpoint, option, tls }: Listening, bound: BoundAddress): strin
   const parsed = parseListenEndpoint(endpoint);
   if (parsed === null || 'path' in parsed) return null;
   const open = parsed.port === 0 ? bound({ endpoint, option }) : null;
-  const port = open === null ? parsed.port : open.slice(open.lastIndexOf(':') + 1);
-  const host = hostOf(endpoint);
-  const place = `${EVERYWHERE.has(host) ? '127.0.0.1' : host}:${port}`;
-  return `${tls === undefined ? 'http' : 'https'}://${place}`;
+  const port = open === null ? parsed.port : Number(open.slice(open.lastIndexOf(':') + 1));
+  return localUrl({ host: parsed.host, port }, tls === undefined ? 'http' : 'https');
 }
-
-const hostOf = (endpoint: string): string => endpoint.slice(0, endpoint.lastIndexOf(':'));
