@@ -7,7 +7,7 @@ import { endConnection } from './connection-end.ts';
 import { UserError } from '../../errors.ts';
 import type { Database } from './database.ts';
 import { type Migration, readSchemaState, tooNew } from './schema-state.ts';
-import { inTransaction } from './transactions.ts';
+import { changeSchema } from './transactions.ts';
 import { bringViews, foreignNames, foreignObjects } from './views.ts';
 
 /** An advisory lock; an arbitrary number that all versions of Sluice use. */
@@ -39,7 +39,7 @@ export async function migrate(database: Database, viewsSchema: string): Promise<
     await ensureSchema(client, 'sluice');
     await client.query(CREATE_MIGRATIONS);
     await ensureMinWriter(client);
-    for (const migration of state.missing) await inTransaction(client, () => applyMigration(client, migration));
+    for (const migration of state.missing) await changeSchema(client, () => applyMigration(client, migration));
     await ensureSchema(client, viewsSchema);
     const views = (await bringViews(client, viewsSchema)) ? ['views'] : [];
     await preferViews(client, viewsSchema);
@@ -73,7 +73,7 @@ async function ensureMinWriter(client: pg.Client): Promise<void> {
     "SELECT FROM pg_attribute WHERE attrelid = 'sluice.migrations'::regclass AND attname = 'min_writer' AND NOT attisdropped",
   );
   if (rowCount !== 0) return;
-  await inTransaction(client, async () => {
+  await changeSchema(client, async () => {
     await client.query(ADD_MIN_WRITER);
   });
 }

@@ -14,7 +14,7 @@ const LOCK_FAILURES = new Set([LOCK_TIMEOUT, DEADLOCK_DETECTED]);
  * While a statement waits for a lock, ingest queues behind it. So the wait is short, and all of `work` is tried again:
  * a long query or a dump delays the migration and nothing else.
  */
-export async function inTransaction(client: pg.Client, work: () => Promise<void>): Promise<void> {
+export async function changeSchema(client: pg.Client, work: () => Promise<void>): Promise<void> {
   const end = performance.now() + LOCK_PATIENCE_MS;
   for (let attempt = 1; ; attempt++) {
     await client.query(`BEGIN; SET LOCAL lock_timeout = ${lockWaitMs(attempt, LOCK_MS)}`);

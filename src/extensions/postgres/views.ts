@@ -8,7 +8,7 @@ import { versionOf } from '../../component/version.ts';
 import { UserError } from '../../errors.ts';
 import { readViews } from './schema-state.ts';
 import { DEPENDENT_OBJECTS_STILL_EXIST, sqlstateOf } from './sqlstate.ts';
-import { inTransaction } from './transactions.ts';
+import { changeSchema } from './transactions.ts';
 
 /** The comment on our views: it distinguishes them from other objects with the same names. */
 const MARK = 'Sluice: replaced by each version that changes it';
@@ -95,7 +95,7 @@ export async function bringViews(client: pg.Client, schema: string): Promise<boo
   if (await viewsAreCurrent(client, schema)) return false;
   const text = await textFor(schema);
   const name = `views ${schema} ${hashOf(text)} ${versionOf()}`;
-  await inTransaction(client, async () => {
+  await changeSchema(client, async () => {
     await client.query(`SAVEPOINT replacing`);
     try {
       await client.query(text.replaceAll(/^CREATE (VIEW|FUNCTION) /gm, 'CREATE OR REPLACE $1 '));

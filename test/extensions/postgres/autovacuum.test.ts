@@ -3,7 +3,7 @@ import type { Client } from 'pg';
 import t, { type Test } from 'tap';
 import { withShortLock } from '../../../src/archive/seals.ts';
 import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
-import { inTransaction } from '../../../src/extensions/postgres/transactions.ts';
+import { changeSchema } from '../../../src/extensions/postgres/transactions.ts';
 import { connectTo } from '../../support/connection.ts';
 import { longTest } from '../../support/long.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
@@ -45,7 +45,7 @@ t.test('a lock of the archive cancels the autovacuum of the table', async (t) =>
 
 longTest('a change of the schema cancels the autovacuum of the table', async (t) => {
   const client = await beginVacuum(t);
-  await inTransaction(client, async () => {
+  await changeSchema(client, async () => {
     await client.query(LOCK);
   });
 });
