@@ -6,6 +6,6 @@ export function yieldToIngest(pid: number | undefined, priority: number): void {
   try {
     if (pid !== undefined) setPriority(pid, priority);
   } catch {
-    // Its work is done all the same.
+    // The process works without a lower priority.
   }
 }

@@ -52,6 +52,6 @@ function closed(text: string): string {
     const whole = PART_OF_ESCAPE.test(text.slice(escapeAt)) ? text.slice(0, escapeAt) : text;
     return `${whole}${CUT}"${missing}`;
   }
-  // Of a text that is no JSON little can be closed.
+  // Little of a text that is not JSON can be closed.
   return 2 * end < text.length ? '' : text.slice(0, end) + missing;
 }

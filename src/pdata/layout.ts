@@ -409,7 +409,7 @@ export const SLOT_DIALECT = 20;
 // A slot: a reference to where its text stands, never a copy of content.
 export const SLOT_SOURCE = 0; // u8
 export const SLOT_FLAGS = 1; // u8 text flags, for SOURCE_TEXT
-export const SLOT_ROW = 4; // u32 attribute row + 1 the text came from; 0 none. A dropped row silences the slot
+export const SLOT_ROW = 4; // u32 attribute row + 1 the text came from; 0 none. A dropped row empties the slot
 export const SLOT_OFFSET = 8; // u32 text offset | first reference
 export const SLOT_LENGTH = 12; // u32 text length | number of references
 

@@ -46,7 +46,7 @@ const FACT_KEYS: Readonly<Record<string, string>> = {
 const DOCUMENT_FIRST: Readonly<Record<string, string>> = {
   'google-adk': 'gen_ai.usage.experimental.reasoning_tokens',
 };
-/** Told by every dialect in its own way, so that they are added only where no attribute is left. */
+/** Each dialect has attributes of its own for these, so they are added only where no attribute is left. */
 const KIND_KEYS: Readonly<Record<string, string>> = {
   operation: 'gen_ai.operation.name',
   provider: 'gen_ai.provider.name',

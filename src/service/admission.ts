@@ -29,8 +29,8 @@ const OVERRUN_MS = 3;
 const PASSES_PART = 1 / 3;
 
 /**
- * A pass waits for the room of its rows for this long. Then it begins all the same, and is refused when there is still
- * none. With the waits before and after it, the answer comes before SDKs give up, after 10 s.
+ * A pass waits for the room of its rows for this long. Then it begins without the room, and is refused when there is
+ * still none. With the waits before and after it, the answer comes before SDKs give up, after 10 s.
  */
 const MAX_HOLD_MS = 3000;
 /** While passes wait for room, and no room is released, their time is checked at this interval. */

@@ -39,7 +39,7 @@ export class FairQueue<Item> {
     this.#mayBegin = mayBegin;
   }
 
-  /** Begins a pass that nothing of its project or of this queue is ahead of. Null when it has to wait. */
+  /** Begins the pass, if no other pass of its project or of this queue is before it. Null when it has to wait. */
   start(project: string, item: Item): Flow<Item> | null {
     if (this.#waiting > 0 || this.#running >= this.#places || !this.#mayBegin(project, item)) return null;
     const flow = this.#flowOf(project);

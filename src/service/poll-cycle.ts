@@ -10,7 +10,7 @@
  */
 const MAX_POLLS = 16;
 /** This many polls without arrivals end the cycle: a connection that one poll accepts is read by the next. */
-const QUIET_POLLS = 2;
+const IDLE_POLLS = 2;
 /** Polls end after this time. A longer poll is a pause of the process. */
 export const MAX_POLLS_MS = 50;
 
@@ -19,7 +19,7 @@ export class PollCycle {
   #startedMs = 0;
   #polls = 0;
   /** Polls without arrivals, in a row. */
-  #quietPolls = 0;
+  #idlePolls = 0;
   #arrivals = 0;
 
   constructor(now: () => number) {
@@ -34,7 +34,7 @@ export class PollCycle {
   begin(): void {
     this.#startedMs = this.#now();
     this.#polls = 0;
-    this.#quietPolls = 0;
+    this.#idlePolls = 0;
   }
 
   /** The time of the polls of this cycle. */
@@ -44,9 +44,9 @@ export class PollCycle {
 
   /** Whether to poll once more. Must be called once after each poll. */
   continues(isLoaded: boolean): boolean {
-    this.#quietPolls = this.#arrivals > 0 ? 0 : this.#quietPolls + 1;
+    this.#idlePolls = this.#arrivals > 0 ? 0 : this.#idlePolls + 1;
     this.#arrivals = 0;
     if (!isLoaded || this.elapsedMs >= MAX_POLLS_MS) return false;
-    return this.#quietPolls < QUIET_POLLS && ++this.#polls < MAX_POLLS;
+    return this.#idlePolls < IDLE_POLLS && ++this.#polls < MAX_POLLS;
   }
 }

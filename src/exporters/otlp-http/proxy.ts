@@ -43,7 +43,7 @@ function tunnel({ proxy, timeout, secure }: ProxyParts, options: Remote, callbac
   const path = options.port === '' ? `${options.host}:443` : options.host;
   const headers = { host: path, ...proxyHeaders(proxy) };
   const request = proxy.startsWith('https:') ? requestHttps : requestHttp;
-  // Of the URL, Node itself would send the credentials in `Authorization`.
+  // Node itself would send the credentials of the URL in `Authorization`.
   const asking = request(new URL(proxy).origin, { method: 'CONNECT', path, headers, agent: false });
   const timer = setTimeout(() => asking.destroy(new Error('the proxy does not answer')), timeout);
   asking.once('connect', ({ statusCode }, socket) => {

@@ -210,7 +210,7 @@ function compileProvider(raw: RawProvider, origin: Origin): CatalogueProvider {
   };
 }
 
-/** The guard knows no word around a literal such as `aya-expanse-8b`. The id of the model is its name all the same. */
+/** The guard knows no word around a literal such as `aya-expanse-8b`. The id of the model is still its name. */
 function namePattern(match: RawMatch, { literal }: Sign, id: string): NamePattern {
   const guarded = compileMatch(match, true);
   const isOwn = literal !== null && !guarded(id) && compileMatch(match, false)(id);

@@ -1,6 +1,6 @@
 /**
- * `sluice tap`: a look at what this process stores and refuses, while a client asks for it. Stored records are the
- * lines that the `file` exporter would write, so processors have seen them, and only acknowledged requests are shown.
+ * `sluice tap`: shows what this process stores and refuses, while a client asks for it. Stored records are the lines
+ * that the `file` exporter would write, after all processors, and only acknowledged requests are shown.
  */
 import type { RefusedRequest } from '../../component/capabilities/refused-requests.ts';
 import type { Batch } from '../../pdata/batch.ts';

@@ -149,7 +149,7 @@ function isKey(offset: usize, length: u32): bool {
 }
 
 /** Whether a later entry, from `from` on, has the key of the entry `[start, end)`. */
-function comesAgain(start: usize, end: usize, from: usize, mapEnd: usize): bool {
+function isRepeatedLater(start: usize, end: usize, from: usize, mapEnd: usize): bool {
   readEntry(start, end);
   const offset = keyOffset;
   const length = keyLength;
@@ -228,7 +228,7 @@ export function beginMap(start: usize, end: usize): u32 {
  * Whether the entry `[start, end)` of the innermost map is the last of its key; the entries behind it end at `mapEnd`.
  */
 export function wins(mask: u32, start: usize, end: usize, mapEnd: usize): bool {
-  return mask ? isLast(tablesTop - tableBytes(mask), mask, start, end) : !comesAgain(start, end, end, mapEnd);
+  return mask ? isLast(tablesTop - tableBytes(mask), mask, start, end) : !isRepeatedLater(start, end, end, mapEnd);
 }
 
 export function endMap(mask: u32): void {

@@ -69,7 +69,7 @@ export function expectAfter(member: usize, next: usize): void {
 }
 
 /** Whether the member's name and a quote are at `at`. */
-export function stands(member: usize, at: usize): bool {
+export function isNameAt(member: usize, at: usize): bool {
   const mask = MASKS + NAME_BYTES - 1 - <usize>load<u8>(member, MEMBER_LENGTH);
   const first = v128.and(v128.xor(v128.load(at), v128.load(member, MEMBER_NAME)), v128.load(mask));
   const second = v128.and(v128.xor(v128.load(at, 16), v128.load(member, MEMBER_NAME + 16)), v128.load(mask, 16));
@@ -84,10 +84,10 @@ export function findMember(head: usize, previous: usize, at: usize, length: u32)
   const end = <usize>load<u32>(head, HEAD_END);
   const from = previous == head ? head + HEAD_BYTES : previous + MEMBER_STRIDE;
   for (let member = from; member < end; member += MEMBER_STRIDE) {
-    if (load<u8>(member, MEMBER_LENGTH) == length && stands(member, at)) return member;
+    if (load<u8>(member, MEMBER_LENGTH) == length && isNameAt(member, at)) return member;
   }
   for (let member = head + HEAD_BYTES; member < from; member += MEMBER_STRIDE) {
-    if (load<u8>(member, MEMBER_LENGTH) == length && stands(member, at)) return member;
+    if (load<u8>(member, MEMBER_LENGTH) == length && isNameAt(member, at)) return member;
   }
   return 0;
 }

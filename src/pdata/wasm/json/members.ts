@@ -5,7 +5,7 @@
  */
 import { FAIL_JSON, FAIL_PAYLOAD, HEADER_BASE, HEADER_SCRATCH, TEXT_JSON_ESCAPED } from '../../layout';
 import { fail } from '../fail';
-import { bitOf, expectAfter, expectedAfter, findMember, headOf, isSnake, kindOf, nameLength, stands } from './fields';
+import { bitOf, expectAfter, expectedAfter, findMember, headOf, isNameAt, isSnake, kindOf, nameLength } from './fields';
 import { addName, closeNames, namesMark, resetNames } from './names';
 import { scanNumber } from './number';
 import { mayPause } from '../pause';
@@ -134,7 +134,7 @@ function memberFrom(at: usize, previous: usize): usize {
     mayPause();
     at = expectByte(at, QUOTE);
     let member = expectedAfter(previous);
-    if (stands(member, at)) at += nameLength(member) + 1;
+    if (isNameAt(member, at)) at += nameLength(member) + 1;
     else {
       const scratch = load<u32>(HEADER_BASE, HEADER_SCRATCH);
       at = readText(at - 1);
