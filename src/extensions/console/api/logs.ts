@@ -4,7 +4,7 @@ import { Parameters } from '../filter/parameters.ts';
 import { jsonText, PROJECT, readRoute } from '../server/route.ts';
 import { reachOf } from './completeness.ts';
 import { isCount, isStoredTime, readCursor, readLogPlace, writeCursor } from './cursor.ts';
-import { allOf, conditionsOf, environmentCondition, idOf, limitOf, rangeOf } from './question.ts';
+import { allOf, conditionsOf, ENOUGH_MS, environmentCondition, idOf, limitOf, rangeOf } from './question.ts';
 import { findTrace } from './stored-trace.ts';
 import { nameText, textJson } from './texts.ts';
 import { linesOf } from './trace-rows.ts';
@@ -12,8 +12,6 @@ import { linesOf } from './trace-rows.ts';
 const DEFAULT_LIMIT = 100;
 const HIGHEST_LIMIT = 500;
 const SHOWN_CHARACTERS = 16 * 1024;
-/** The time after which no further slice is begun. */
-const ENOUGH_MS = 1500;
 const SLICE = 5000;
 const HEAVY_SLICE = 500;
 

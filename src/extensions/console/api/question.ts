@@ -14,6 +14,8 @@ import { MS_NS } from '../../../pdata/time-units.ts';
 
 /** The end of a range without a limit. No column holds it, so statements compare with the time before an end. */
 export const END_NS = LATEST_NS + 1n;
+/** A list is read in slices. After this time no further slice is begun. */
+export const ENOUGH_MS = 1500;
 /** Points of one series over time, at most and without a parameter. */
 const MAX_POINTS = 1000n;
 const USUAL_POINTS = 60n;

@@ -10,11 +10,9 @@ import type { Conditions } from '../filter/compile.ts';
 import { sumsWithin, withUsage } from '../filter/fields.ts';
 import { Parameters, statementOf } from '../filter/parameters.ts';
 import { withNamedTraces } from './conversation-traces.ts';
-import { allOf, type Range } from './question.ts';
+import { allOf, ENOUGH_MS, type Range } from './question.ts';
 import { readTraceRows, sumsOfUsage } from './trace-rows.ts';
 
-/** The time after which no further slice is begun. */
-const ENOUGH_MS = 1500;
 /** A slice is made as large as this time allows. */
 const SLICE_MS = 400;
 const FIRST_SLICE = 1000;
