@@ -83,25 +83,33 @@ export class BackupWriter {
 
   async end(): Promise<Summary> {
     const summary = { units: this.#units, rows: this.#rows };
-    await this.#frame('Z', asJson({ ...summary, sha256: this.#hash.digest('hex') }), false);
-    await this.#put(END_SIGNATURE, false);
+    const last = asJson({ ...summary, sha256: this.#hash.digest('hex') });
+    for (const part of [...frameOf('Z', last), END_SIGNATURE]) await this.#write(part);
     return summary;
   }
 
-  async #frame(kind: Kind, payload: Buffer, hashed = true): Promise<void> {
-    const head = Buffer.allocUnsafe(FRAME_BYTES);
-    head.write(kind, 0, 'latin1');
-    head.writeUInt32BE(payload.length, 1);
-    head.writeUInt32BE(crc32(payload), 5);
-    await this.#put(head, hashed);
-    await this.#put(payload, hashed);
+  async #frame(kind: Kind, payload: Buffer): Promise<void> {
+    for (const part of frameOf(kind, payload)) await this.#put(part);
   }
 
-  async #put(data: Buffer, hashed = true): Promise<void> {
-    if (hashed) this.#hash.update(data);
+  /** Writes what the hash of the summary covers. */
+  async #put(data: Buffer): Promise<void> {
+    this.#hash.update(data);
+    await this.#write(data);
+  }
+
+  async #write(data: Buffer): Promise<void> {
     this.bytes += data.length;
     await this.#sink.write(data);
   }
+}
+
+function frameOf(kind: Kind, payload: Buffer): readonly Buffer[] {
+  const head = Buffer.allocUnsafe(FRAME_BYTES);
+  head.write(kind, 0, 'latin1');
+  head.writeUInt32BE(payload.length, 1);
+  head.writeUInt32BE(crc32(payload), 5);
+  return [head, payload];
 }
 
 export class BackupReader {
