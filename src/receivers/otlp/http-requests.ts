@@ -8,7 +8,7 @@ import type { Socket } from 'node:net';
 import { maskedError } from '../../component/masked-text.ts';
 import type { Admission, Delivery, Pipeline } from '../../component/receiver.ts';
 import { Rejection, type RefusalDetails, type Sender } from '../../errors.ts';
-import { MEDIA_TYPES, type Encoding, type Signal } from '../../pdata/context.ts';
+import { MEDIA_TYPES, type Signal } from '../../pdata/context.ts';
 import { answerRejection, answerSuccess, type CommonHeaders } from './answer.ts';
 import { Cors } from './cors.ts';
 import { declaredLength, readBody } from './body.ts';
@@ -18,13 +18,20 @@ import type { PacedConnection } from '../../net/paced-connection.ts';
 import { targetOf } from '../../net/request-target.ts';
 import { InFlight } from './in-flight.ts';
 import { compressionOf } from './compression.ts';
-import { encodingOf, requireContentEncoding, requireEncoding } from './media-type.ts';
+import { requireContentEncoding, requireEncoding } from './media-type.ts';
 import type { HttpOptions } from './http-options.ts';
 import type { Reception } from './reception.ts';
 import { replayKey } from './replay-key.ts';
 import { HEALTH_PATH, routesOf } from './routes.ts';
 import { discardIfShort, hasBody, isExpectingContinue } from './unread-body.ts';
-import { isAmbiguous, requireNames, requireOneEnd, requireOneKey, requireOneReading } from './one-reading.ts';
+import {
+  identifiedEncoding,
+  isAmbiguous,
+  requireNames,
+  requireOneEnd,
+  requireOneKey,
+  requireOneReading,
+} from './one-reading.ts';
 
 const HEALTHY = Buffer.from('{"ok":true}');
 /** Longer than any that an SDK makes of its variables. */
@@ -194,7 +201,7 @@ export class HttpRequests {
     const { authorization } = request.headers;
     this.#reception.refuse(signal, rejection, { sender, peer: addressOf(request.socket), authorization });
     if (response.headersSent || response.destroyed) return;
-    const encoding: Encoding = encodingOf(request.headers['content-type']) ?? 'protobuf';
+    const encoding = identifiedEncoding(request) ?? 'protobuf';
     const headers = { ...this.#common, ...this.#headersFor(exchange) };
     const closes = !request.complete || isAmbiguous(request);
     answerRejection(response, rejection, encoding, closes ? { ...headers, Connection: 'close' } : headers);

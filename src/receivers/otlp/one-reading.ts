@@ -5,6 +5,8 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { Rejection } from '../../errors.ts';
+import type { Encoding } from '../../pdata/context.ts';
+import { encodingOf } from './media-type.ts';
 
 type CheckedHeader = 'authorization' | 'content-type' | 'content-encoding' | 'host' | 'grpc-encoding';
 
@@ -40,6 +42,11 @@ export function requireOneReading(request: IncomingMessage): void {
   if (isRepeated(rawHeaders, 'content-type')) throw new Rejection('unsupported_media_type', { received: REPEATED });
   if (isRepeated(rawHeaders, 'content-encoding')) throw new Rejection('unsupported_encoding', { received: REPEATED });
   requireOneEnd(request);
+}
+
+/** The encoding of the body; null when the media type is neither of the two, or repeated: node:http keeps the first. */
+export function identifiedEncoding({ headers, rawHeaders }: IncomingMessage): Encoding | null {
+  return isRepeated(rawHeaders, 'content-type') ? null : encodingOf(headers['content-type']);
 }
 
 /** Throws `invalid_body` if the end of the body is not certain. Trailers are known when the body was read. */

@@ -181,6 +181,15 @@ t.test('an ambiguous request gets one refusal and a closed connection, and store
   t.equal((await daemon.rows()).length, 0);
 });
 
+t.test('an answer to two media types is protobuf, because neither is identified', async (t) => {
+  const daemon = await startDaemon(t);
+  for (const [name, raw] of MEDIA) {
+    const answer = await talk(daemon, raw, true);
+    const type = name.includes('media types') ? 'application/x-protobuf' : 'application/json';
+    t.match(answer, `Content-Type: ${type}\r\n`, name);
+  }
+});
+
 t.test('an unusual but unambiguous request is stored once', async (t) => {
   const daemon = await startDaemon(t);
   await Promise.all(PLAIN.map(async ([name, raw]) => t.same(statusesOf(await talk(daemon, raw, false)), [200], name)));
