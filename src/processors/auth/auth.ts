@@ -216,9 +216,10 @@ const KEY_SCHEMA = {
       type: 'string',
       minLength: 16,
       maxLength: 512,
-      pattern: '^\\S+$',
+      pattern: '^[!-~]+$',
       secret: true,
-      description: 'The key itself (16 characters or more, without spaces), or `sha256:` and the hash of one in hex.',
+      description:
+        'The key itself (16 characters of ASCII or more, without spaces), or `sha256:` and the hash of one in hex.',
     },
     project: {
       type: 'string',

@@ -159,6 +159,19 @@ t.test('a damaged hash is refused, instead of being a key itself', async (t) => 
   }
 });
 
+t.test('a key that a header cannot carry everywhere is refused, instead of never being valid', async (t) => {
+  for (const value of [
+    'schlüssel-0123456789',
+    'key-\u{1f511}-0123456789ab',
+    'key-with-\\u0001-0123456789',
+    'key with spaces 01',
+  ]) {
+    const config = FILE_CONFIG.replace('keys:\n', `keys:\n      - { key: "${value}", project: shop }\n`);
+    const message = /processors\.auth\.keys\[0\]\.key must be of the form .*hint: The key itself \(/su;
+    await t.rejects(load({ 'a.yaml': config }, { definitions: COMPONENTS }), { message }, value);
+  }
+});
+
 t.test('concurrent lookups of one key are one query', async (t) => {
   let lookups = 0;
   const key = createApiKey();
