@@ -37,7 +37,8 @@ export const CORS_SCHEMA = {
       maxItems: 100,
       items: {
         type: 'string',
-        pattern: '^(?:\\*|[a-z][a-z0-9+.-]*://[^\\s/*]*\\*?[^\\s/*]*)$',
+        // Browsers send a host name in ASCII.
+        pattern: '^(?=[!-~]+$)(?:\\*|[a-z][a-z0-9+.-]*://[^/*]*\\*?[^/*]*)$',
         maxLength: 300,
         description: 'For example https://app.example.com, https://*.example.com, http://localhost:* or *.',
       },

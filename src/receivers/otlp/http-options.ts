@@ -21,9 +21,10 @@ export interface HttpOptions extends ListenOptions, LimitOptions {
   readonly sunset?: string;
 }
 
+/** Clients percent-encode characters outside ASCII. */
 const urlPath = (path: string, signal: string) => ({
   type: 'string',
-  pattern: '^/?[^/?#\\s][^?#\\s]*$',
+  pattern: '^(?=[!-~]+$)/?[^/?#][^?#]*$',
   maxLength: 200,
   default: path,
   description: `The path for ${signal}.`,

@@ -134,6 +134,16 @@ t.test('each signal may have its own path, which replaces the default', async (t
   });
 });
 
+t.test('paths and origins that no client sends are refused: these are ASCII', async (t) => {
+  for (const [option, path] of [
+    ['traces_url_path: /spüren', 'traces_url_path'],
+    ['cors: { allowed_origins: ["https://bücher.example"] }', 'cors.allowed_origins[0]'],
+  ] as const)
+    await t.rejects(startDaemon(t, withOptions(option)), {
+      message: new RegExp(`${path.replaceAll(/[.[\]]/gu, '\\$&')} must be of the form`, 'u'),
+    });
+});
+
 t.test('without keep-alive every answer closes its connection', async (t) => {
   const { url } = await startDaemon(t, withOptions('keep_alives_enabled: false'));
   const agent = new Agent({ keepAlive: true });
