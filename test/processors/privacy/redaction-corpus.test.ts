@@ -72,6 +72,8 @@ const SECRETS: readonly Secret[] = [
   secret('url_parameters', 'jdbc:sqlserver://db:1433;user=a;Password=hunter2&canary;encrypt=true', 'hunter2&canary'),
   secret('url_parameters', 'https://h/x?X-Amz-Signature=0a1bcanary2c', '0a1bcanary2c'),
   secret('url_parameters', 'https://h/x?password=schön-canary', 'canary'),
+  secret('url_parameters', 'https://h/x?user[password]=hunter2-canary&b=2', 'hunter2-canary'),
+  secret('url_parameters', 'Server=db;Password="hunter2;canary";Encrypt=true', 'hunter2;canary'),
   // As models and word processors write numbers.
   secret('phone', '+33\u202f1\u202f23\u202f45\u202f67\u202f89', '45\u202f67\u202f89'),
   secret('phone', '415\u2011555\u20112671', '555\u20112671'),

@@ -114,9 +114,22 @@ t.test('of parameters only the values of secrets are replaced', async (t) => {
     ['jdbc:mysql://h/d?user=a&trustStorePassword=b;c d', 'jdbc:mysql://h/d?user=a&trustStorePassword=* d'],
     ['Server=h;Pwd=a&b;Encrypt=1', 'Server=h;Pwd=*;Encrypt=1'],
     ['<a href="/?sig=a">', '<a href="/?sig=*">'],
+    ['https://h/?user[password]=a&b=2', 'https://h/?user[password]=*&b=2'],
+    ['https://h/?user%5Bpassword%5D=a&b=2', 'https://h/?user%5Bpassword%5D=*&b=2'],
+    ['https://h/?a=1&user[login][api][key]=b', 'https://h/?a=1&user[login][api][key]=*'],
+    ['https://h/?password[0]=a&access_tokens[]=b&secret[]=c', 'https://h/?password[0]=*&access_tokens[]=b&secret[]=*'],
+    ['Server=h;Password="a;b c";Encrypt=1', 'Server=h;Password="*";Encrypt=1'],
+    ["Server=h;Pwd='a;b';Encrypt=1", "Server=h;Pwd='*';Encrypt=1"],
+    ['Driver={x};PWD={a;b};Trusted=no', 'Driver={x};PWD={*};Trusted=no'],
+    ["https://h/?token='a+b%2F'&page=2", "https://h/?token='*'&page=2"],
+    [
+      '{"args":"{\\"url\\":\\"https://h/?user[pwd]=a&b=2\\"}"}',
+      '{"args":"{\\"url\\":\\"https://h/?user[pwd]=*&b=2\\"}"}',
+    ],
     ...[
       ...['https://h/?page_token=a&nextToken=b&q=password', 'token=a, ?token=', '?token= a', '?max_tokens=5'],
-      ...['https://h/?design=a&key=b&signed=c', '?tokens[0]=a', `?${'a'.repeat(64)}_password=b`],
+      ...['<a href="/?token=" class="a">', '{"url":"/?token=","a":"b"}', "<a href='/?sig='>a</a>'"],
+      ...['https://h/?design=a&key=b&signed=c', '?tokens[0]=a', '?a[0]=b&c[key]=d', `?${'a'.repeat(64)}_password=b`],
     ].map((text) => [text, text] as const),
   ] as const)
     t.equal(redactor?.redact(text), expected);
