@@ -2,6 +2,7 @@
  * Finish reasons as one list of the sender's words. They arrive as a list, as JSON in a string, as words joined by
  * commas, as one word, as a Python tuple, as flattened attributes, or inside a document.
  */
+import { trimTo } from '../../dialects/lookup/trim-to.ts';
 import { KIND_ARRAY, KIND_TEXT, SLOT_FINISH_REASONS } from '../../pdata/layout.ts';
 import { isBlank } from './reader.ts';
 import type { RecordView } from './record-view.ts';
@@ -91,9 +92,11 @@ function reasonsAt(view: RecordView, rule: Rule, row: number): string[] {
       .slice(0, MAX_REASONS)
       .flatMap((member) => (reader.at(member).length > MAX_TEXT_BYTES ? [] : reasonsOfText(reader.text(member))));
   if (rule.paths !== null) {
-    if (rule.paths[0] === '$') return reasonsOfText(reader.part(rule, row));
+    if (rule.paths[0] === '$') return reasonsOfText(trimTo(reader.part(rule, row) ?? '', rule));
     for (const path of rule.paths) {
-      const reasons = reader.values(row, path).flatMap(wordsOf);
+      const reasons = reader
+        .values(row, path)
+        .flatMap((value) => wordsOf(typeof value === 'string' ? trimTo(value, rule) : value));
       if (reasons.length > 0) return reasons;
     }
     return [];
@@ -102,7 +105,7 @@ function reasonsAt(view: RecordView, rule: Rule, row: number): string[] {
   if (kind === KIND_ARRAY) return wordsOf(reader.document(row));
   if (kind !== KIND_TEXT || length > MAX_TEXT_BYTES) return [];
   const text = reader.text(row) ?? '';
-  return LIST_BEGIN.test(text) ? wordsOf(reader.document(row)) : reasonsOfText(text);
+  return LIST_BEGIN.test(text) ? wordsOf(reader.document(row)) : reasonsOfText(trimTo(text, rule));
 }
 
 function reasonsOfText(text: string | null): string[] {

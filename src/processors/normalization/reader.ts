@@ -17,6 +17,7 @@ import type { Batch } from '../../pdata/batch.ts';
 import * as layout from '../../pdata/layout.ts';
 import { amountOfRow, amountOfValue, countOfRow, countOfValue } from './numbers.ts';
 import { valueAt, valuesAt } from '../../dialects/lookup/paths.ts';
+import { trimTo } from '../../dialects/lookup/trim-to.ts';
 import { parseDocument } from '../../dialects/lookup/documents.ts';
 import { hasLongNumbers, type Json, jsonText, parseJson } from '../../pdata/exact-json.ts';
 import type { Memory } from '../../pdata/memory.ts';
@@ -98,12 +99,15 @@ export class Reader {
   }
 
   count(rule: Rule, row: number): number {
-    if (rule.paths === null) return countOfRow(this.#memory, row);
-    return rule.sum ? this.#sum(rule.paths, row) : this.#first(rule.paths, row, countOfValue);
+    if (rule.paths !== null) return rule.sum ? this.#sum(rule, row) : this.#first(rule, row, countOfValue);
+    const text = this.#limitedText(rule, row);
+    return text === null ? countOfRow(this.#memory, row) : countOfValue(text);
   }
 
   amount(rule: Rule, row: number): number {
-    return rule.paths === null ? amountOfRow(this.#memory, row) : this.#first(rule.paths, row, amountOfValue);
+    if (rule.paths !== null) return this.#first(rule, row, amountOfValue);
+    const text = this.#limitedText(rule, row);
+    return text === null ? amountOfRow(this.#memory, row) : amountOfValue(text);
   }
 
   /** A boolean or the word for one; null: neither. */
@@ -189,20 +193,34 @@ export class Reader {
     return isRendered ? this.#batch.jsonOf(row) : '';
   }
 
-  /** NaN if there is no value, or one that is no count: a part of the sum would be missing. */
-  #sum(paths: readonly string[], row: number): number {
-    let sum = Number.NaN;
-    for (const path of paths) {
+  /** The part of a text that the rule takes; null: the rule takes the whole value, or the value is no text. */
+  #limitedText(rule: Rule, row: number): string | null {
+    if (rule.before === null && rule.after === null) return null;
+    const text = this.text(row);
+    return text === null ? null : trimTo(text, rule);
+  }
+
+  /** The values at the rule's paths; of texts the part that the rule takes. Undefined: no value. */
+  *#partsOf(rule: Rule, row: number): Generator<unknown> {
+    for (const path of rule.paths ?? []) {
       const value = this.value(row, path);
+      yield typeof value === 'string' ? trimTo(value, rule) : value;
+    }
+  }
+
+  /** NaN if there is no value, or one that is no count: a part of the sum would be missing. */
+  #sum(rule: Rule, row: number): number {
+    let sum = Number.NaN;
+    for (const value of this.#partsOf(rule, row)) {
       if (value !== undefined) sum = (Number.isNaN(sum) ? 0 : sum) + countOfValue(value);
       if (value !== undefined && Number.isNaN(sum)) return Number.NaN;
     }
     return Number.isSafeInteger(sum) ? sum : Number.NaN;
   }
 
-  #first(paths: readonly string[], row: number, read: (value: unknown) => number): number {
-    for (const path of paths) {
-      const number = read(this.value(row, path));
+  #first(rule: Rule, row: number, read: (value: unknown) => number): number {
+    for (const value of this.#partsOf(rule, row)) {
+      const number = read(value);
       if (!Number.isNaN(number)) return number;
     }
     return Number.NaN;

@@ -1,5 +1,6 @@
 /** The duration of a step and the time to the first token, from any unit of the sender. */
 import { NUMBER_LATENCY_MS, NUMBER_TIME_TO_FIRST_TOKEN_MS } from '../../pdata/layout.ts';
+import { trimTo } from '../../dialects/lookup/trim-to.ts';
 import { parseMoment } from '../../component/moment.ts';
 import type { RecordView } from './record-view.ts';
 import { fieldNumber, type Rule } from './rules.ts';
@@ -61,5 +62,7 @@ function instantAt(view: RecordView, rule: Rule, row: number): number {
 function isoText(view: RecordView, rule: Rule, row: number): string {
   if (rule.paths === null && view.reader.sizeOf(row) > MAX_INSTANT) return '';
   const text = rule.paths === null ? view.reader.text(row) : view.reader.part(rule, row);
-  return (text ?? '').slice(0, MAX_INSTANT).replace(/^"|"$/g, '');
+  return trimTo(text ?? '', rule)
+    .slice(0, MAX_INSTANT)
+    .replace(/^"|"$/g, '');
 }

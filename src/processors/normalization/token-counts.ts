@@ -3,6 +3,7 @@
  * roll-up.
  */
 import * as layout from '../../pdata/layout.ts';
+import { trimTo } from '../../dialects/lookup/trim-to.ts';
 import { SERVICE_TIER_WORDS } from '../../dialects/service-tiers.ts';
 import { SERVICE_TIERS, USAGE_SCOPES } from '../../pdata/columns.ts';
 import { readBuckets } from './buckets.ts';
@@ -163,7 +164,7 @@ export class TokenCounts implements SenderAccounting {
       // Only attributes about batches are booleans.
       if (rule.paths === null && reader.truth(row) === true) return SERVICE_TIERS.indexOf('batch');
       const word = rule.paths === null ? reader.text(row) : reader.part(rule, row);
-      const tier = word === null ? undefined : SERVICE_TIER_WORDS.get(word.toLowerCase());
+      const tier = word === null ? undefined : SERVICE_TIER_WORDS.get(trimTo(word, rule).toLowerCase());
       if (tier !== undefined) return tier === 'standard' ? Number.NaN : SERVICE_TIERS.indexOf(tier);
     }
     return Number.NaN;

@@ -100,6 +100,40 @@ t.test('a tool step, a span name and a log record are read by their words', asyn
   });
 });
 
+t.test('counts, durations and words of finishing are the part of a text that a mapping names', async (t) => {
+  const cut = new Normalized(new Capabilities(), {
+    mappings: [
+      {
+        name: 'cut',
+        markers: ['cut.model'],
+        fields: {
+          request_model: 'cut.model',
+          input_tokens: { attribute: 'cut.in', before: ' tokens' },
+          output_tokens: { attribute: 'cut.usage', paths: ['out', 'thought'], sum: true, after: ': ' },
+          cache_read_tokens: [
+            { attribute: 'cut.cached', before: '/' },
+            { attribute: 'cut.usage', paths: ['cached'], after: ': ' },
+          ],
+          time_to_first_token_ms: { attribute: 'cut.first', unit: 's', before: ' s' },
+          finish_reasons: { attribute: 'cut.stop', after: 'reason=' },
+        },
+        operations: { 'cut.step': { ask: 'chat' } },
+      },
+    ],
+  });
+  const attributes = {
+    ...{ 'cut.model': 'm', 'cut.step': 'ask', 'cut.in': '120 tokens', 'cut.cached': 'unknown' },
+    ...{ 'cut.usage': '{"out":"words: 7","thought":"words: 5","cached":"words: 20"}' },
+    ...{ 'cut.first': '0.25 s', 'cut.stop': 'reason=stop' },
+  };
+  t.match(cut.span(attributes), {
+    ...{ input_tokens: 120, output_tokens: 12, cache_read_tokens: 20, time_to_first_token_ms: 250 },
+    ...{ finish_reasons: ['stop'] },
+  });
+  t.match(cut.span({ ...attributes, 'cut.in': 120n }), { input_tokens: 120 }, 'a number is not cut');
+  t.match(cut.span({ ...attributes, 'cut.in': '120' }), { input_tokens: null }, 'a text without the end that is named');
+});
+
 t.test('the mapping precedes built-in dialects on the records it detects, and touches no others', async (t) => {
   const builtIn = { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'other', 'gen_ai.usage.input_tokens': 3n };
   const mixed = normalized.span({ ...builtIn, 'openinference.span.kind': 'AGENT', ...CALL });
