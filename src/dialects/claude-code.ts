@@ -68,7 +68,7 @@ export const CLAUDE_CODE: Dialect = {
     ],
     system_instructions: [{ attribute: 'user_system_prompt', only: ['claude-code'] }],
     finish_reason: [{ attribute: 'stop_reason', only: ['claude-code'] }],
-    time_to_first_token: [{ attribute: 'ttft_ms', only: ['claude-code'], unit: 'ms' }],
+    time_to_first_token: [{ attribute: 'ttft_ms', only: ['claude-code', 'codex'], unit: 'ms' }],
     error_type: [{ attribute: 'status_code', only: ['claude-code'], on: 'log' }],
     latency: [
       { attribute: 'duration_ms', only: ['claude-code', 'codex', 'gemini-cli', 'qwen-code'], on: 'log', unit: 'ms' },

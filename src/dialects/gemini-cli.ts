@@ -13,16 +13,16 @@ export const GEMINI_CLI: Dialect = {
     // cached tokens.
     input_tokens: [{ attribute: 'gen_ai.usage.input_tokens', only: ['gemini-cli'], aggregate: true }],
     output_tokens: [{ attribute: 'gen_ai.usage.output_tokens', only: ['gemini-cli'], aggregate: true }],
-    total_tokens: [{ attribute: 'total_token_count', only: ['gemini-cli', 'qwen-code'], on: 'log' }],
-    cache_read_tokens: [{ attribute: 'cached_content_token_count', only: ['gemini-cli', 'qwen-code'], on: 'log' }],
-    reasoning_tokens: [{ attribute: 'thoughts_token_count', only: ['gemini-cli', 'qwen-code'], on: 'log' }],
+    total_tokens: [{ attribute: 'total_token_count', only: ['gemini-cli', 'qwen-code'] }],
+    cache_read_tokens: [{ attribute: 'cached_content_token_count', only: ['gemini-cli', 'qwen-code'] }],
+    reasoning_tokens: [{ attribute: 'thoughts_token_count', only: ['gemini-cli', 'qwen-code'] }],
     tool_name: [{ attribute: 'function_name', only: ['gemini-cli', 'qwen-code'] }],
     tool_call_id: ['gen_ai.tool.call_id'],
-    tool_arguments: [{ attribute: 'function_args', only: ['gemini-cli', 'qwen-code'], on: 'log' }],
-    input_content: [{ attribute: 'request_text', only: ['gemini-cli', 'qwen-code'], on: 'log' }],
-    output_content: [{ attribute: 'response_text', only: ['gemini-cli', 'qwen-code'], on: 'log' }],
-    finish_reason: [{ attribute: 'finish_reasons', only: ['gemini-cli', 'qwen-code'], on: 'log' }],
-    error_type: [{ attribute: 'error_type', only: ['gemini-cli', 'qwen-code'], on: 'log' }],
+    tool_arguments: [{ attribute: 'function_args', only: ['gemini-cli', 'qwen-code'] }],
+    input_content: [{ attribute: 'request_text', only: ['gemini-cli', 'qwen-code'] }],
+    output_content: [{ attribute: 'response_text', only: ['gemini-cli', 'qwen-code'] }],
+    finish_reason: [{ attribute: 'finish_reasons', only: ['gemini-cli', 'qwen-code'] }],
+    error_type: [{ attribute: 'error_type', only: ['gemini-cli', 'qwen-code'] }],
   },
   events: {
     'gemini_cli.api_response': 'generate_content',
@@ -50,7 +50,17 @@ export const QWEN_CODE: Dialect = {
   markers: ['qwen-code.*'],
   services: ['qwen-code'],
   logsRepeatSpans: true,
-  fields: { response_id: [{ attribute: 'response_id', only: ['qwen-code'], on: 'log' }] },
+  fields: {
+    response_id: [{ attribute: 'response_id', only: ['qwen-code'] }],
+    agent_name: [{ attribute: 'subagent_name', only: ['qwen-code'] }],
+    input_content: [{ attribute: 'prompt', only: ['qwen-code'] }],
+  },
+  // With an endpoint for traces alone, its log records are spans, named by the body of the record.
+  spanNames: {
+    'API response from *': 'generate_content',
+    'API error for *': 'generate_content',
+    'Tool call: *': 'execute_tool',
+  },
   events: {
     'qwen-code.api_response': 'generate_content',
     'qwen-code.api_error': 'generate_content',

@@ -17,6 +17,7 @@ interface DocumentedCase {
 const CLAUDE_CODE = { scope: 'com.anthropic.claude_code.events', resource: { 'service.name': 'claude-code' } };
 const CODEX = { resource: { 'service.name': 'codex_cli_rs' } };
 const AG2 = { scope: 'opentelemetry.instrumentation.ag2' };
+const QWEN = { scope: 'qwen-code', resource: { 'service.name': 'qwen-code' } };
 const GEMINI = { resource: { 'service.name': 'gemini-cli' } };
 
 const SHAPES: readonly DocumentedCase[] = [
@@ -303,6 +304,8 @@ const SHAPES: readonly DocumentedCase[] = [
         cached_token_count: '600',
         reasoning_token_count: '30',
         tool_token_count: '1050',
+        cache_write_token_count: 200n,
+        ttft_ms: 5n,
         'conversation.id': 'c1',
         'user.account_id': 'a1',
       },
@@ -314,11 +317,23 @@ const SHAPES: readonly DocumentedCase[] = [
       output_tokens: 50,
       total_tokens: 1050,
       cache_read_tokens: 600,
+      cache_write_tokens: 200,
       reasoning_tokens: 30,
+      time_to_first_token_ms: 5,
       conversation_id: 'c1',
       user_id: 'a1',
       dialect: 'codex',
     },
+  },
+  {
+    what: "Codex's check of a call of a tool, which is no call",
+    signal: 'traces',
+    record: {
+      ...CODEX,
+      name: 'guardian_scoring_observation',
+      attributes: { call_id: 'c9', tool_name: 'exec_command' },
+    },
+    row: { operation: 'guardrail', category: 'guardrail', dialect: 'codex' },
   },
   {
     what: "Codex's log of a tool",
@@ -423,6 +438,57 @@ const SHAPES: readonly DocumentedCase[] = [
       output_tokens: 3,
       dialect: 'qwen-code',
     },
+  },
+  {
+    what: "Qwen Code's record of a prompt",
+    signal: 'logs',
+    record: { ...QWEN, name: 'qwen-code.user_prompt', attributes: { prompt: 'How cold?', 'session.id': 's' } },
+    row: { input_content: 'How cold?', conversation_id: 's', dialect: 'qwen-code' },
+  },
+  {
+    what: "Qwen Code's record of a response as a span",
+    signal: 'traces',
+    record: {
+      ...QWEN,
+      name: 'API response from qwen3. Status: 200. Duration: 292ms.',
+      attributes: {
+        'event.name': 'qwen-code.api_response',
+        ...{ model: 'qwen3', response_id: 'chatcmpl-1', response_text: 'cold', subagent_name: 'Explore' },
+        ...{ input_token_count: 5n, output_token_count: 2n, cached_content_token_count: 3n, thoughts_token_count: 1n },
+        ...{ total_token_count: 8n, duration_ms: 292n, 'log.bridge': true },
+      },
+    },
+    row: {
+      ...{ category: 'model_call', operation: 'generate_content', request_model: 'qwen3', response_id: 'chatcmpl-1' },
+      ...{ input_tokens: 5, output_tokens: 3, total_tokens: 8, cache_read_tokens: 3, reasoning_tokens: 1 },
+      ...{ usage_scope: 'own', output_content: 'cold', agent_name: 'Explore', dialect: 'qwen-code' },
+    },
+  },
+  {
+    what: "Qwen Code's record of a refused call as a span",
+    signal: 'traces',
+    record: {
+      ...QWEN,
+      name: 'API error for qwen3. Error: 429 too many. Duration: 12ms.',
+      attributes: { 'event.name': 'qwen-code.api_error', model: 'qwen3', error_type: 'RateLimitError' },
+      status: 2,
+    },
+    row: { category: 'model_call', request_model: 'qwen3', is_error: true, error_type: 'RateLimitError' },
+  },
+  {
+    what: "Qwen Code's record of a tool as a span",
+    signal: 'traces',
+    record: {
+      ...QWEN,
+      name: 'Tool call: run_shell_command. Decision: auto_accept. Success: true. Duration: 11581ms.',
+      attributes: {
+        function_name: 'run_shell_command',
+        function_args: '{}x',
+        response_id: 'chatcmpl-1',
+        success: true,
+      },
+    },
+    row: { category: 'tool_step', tool_name: 'run_shell_command', tool_arguments: '{}x', dialect: 'qwen-code' },
   },
   {
     what: 'the second record of a response of the Gemini command line, without thoughts',
