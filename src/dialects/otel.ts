@@ -165,7 +165,11 @@ export const OTEL: Dialect = {
   firstTokenEvents: ['ai.stream.firstChunk', 'llm.content.completion.chunk', 'gen_ai.content.completion.chunk'],
   cachedTokens: [
     {
-      scopes: ['opentelemetry.instrumentation.botocore*', '@opentelemetry/instrumentation-aws-sdk'],
+      scopes: [
+        'opentelemetry.instrumentation.botocore*',
+        'opentelemetry.instrumentation.genai.bedrock',
+        '@opentelemetry/instrumentation-aws-sdk',
+      ],
       providers: ['aws.bedrock'],
       cached: 'outside',
     },
