@@ -434,6 +434,8 @@ t.test('the rules of the console', async (t) => {
       `/jaeger/api/traces?project=shop&tags=${encodeURIComponent(JSON.stringify({ [code]: 'a' }))}`,
     ])
       t.match(await ask(path, { headers: admin.headers }), { status: 400, text: /U\+0000/u }, path);
+    for (const path of ['/?project=%00', '/p/shop/traces?env=%00'])
+      t.match(await ask(path), { status: 200, text: /<title>/u }, `${path}: the page shows what it cannot use`);
     // PostgreSQL does not take half of a surrogate pair either.
     for (const text of [code, '\ud800', 'a\udc00'])
       for (const [path, body] of [

@@ -179,12 +179,14 @@ export class Requests {
     if (method === 'OPTIONS') throw new ConsoleError('cross_origin');
     if (method !== 'GET' && method !== 'HEAD') this.#checkOrigin(request, host);
     const { path, query } = target;
-    if (API_PATH.test(path) && isAmbient(request, this.#parts.withoutLogin)) {
+    const isApi = API_PATH.test(path);
+    if (isApi && isAmbient(request, this.#parts.withoutLogin)) {
       const site = headers['sec-fetch-site'];
       if (site !== undefined && !OWN_SITE.has(String(site))) throw new ConsoleError('cross_origin');
     }
     const head = method === 'HEAD';
-    return { request, response, path, query: queryOf(query), host, head, signal };
+    // The page reads its address itself, and shows what it cannot use.
+    return { request, response, path, query: isApi ? queryOf(query) : new URLSearchParams(), host, head, signal };
   }
 
   #checkOrigin({ headers }: IncomingMessage, host: string): void {
