@@ -24,7 +24,7 @@ export function filterConditions(
   try {
     const parameters = new Parameters(taken);
     const options = { target: 'span', seesContent: true, views, parameters } as const;
-    const { trace, row, sums, implied = [] } = compileFilter(parseFilter(text), options);
+    const { trace, row, sums, implied } = compileFilter(parseFilter(text), options);
     const ofTrace = sumsWithin([...implied, ...sums], within, logsSince);
     return [...trace, ...(row.length === 0 ? [] : [hasSpan(row.join(' AND '), within)]), ...ofTrace];
   } catch (error) {

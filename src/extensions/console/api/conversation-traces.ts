@@ -18,8 +18,8 @@ const TRACES = `
   ) r LIMIT ${MOST_RECORDS + 1}) AS ids`;
 
 /**
- * Conditions that also say which traces have records of the conversations that the filter names. The values are added
- * to the parameters.
+ * Conditions that say by their ids which traces have records of the conversations that the filter names. The values are
+ * added to the parameters.
  */
 export async function withNamedTraces(
   reader: RequestReader,
@@ -28,12 +28,12 @@ export async function withNamedTraces(
   parameters: Parameters,
 ): Promise<Conditions> {
   const trace = [...conditions.trace];
-  for (const conversations of conditions.conversations ?? []) {
+  for (const conversations of conditions.conversations) {
     const [row] = await reader.prepared(TRACES, [project, conversations]);
     const ids = (row?.['ids'] ?? []) as readonly Buffer[];
     if (ids.length > MOST_RECORDS) continue;
     const distinct = new Map(ids.map((id) => [id.toString('hex'), id]));
     trace.push(`t.trace_id = ANY (${parameters.add([...distinct.values()])}::bytea[])`);
   }
-  return { ...conditions, trace };
+  return { ...conditions, trace, conversations: [] };
 }

@@ -167,7 +167,7 @@ interface Position {
  * where the shorter of both slices ends.
  */
 function pageStatement(
-  { trace, row: terms, sums }: Conditions,
+  { trace, row: terms, sums, implied }: Conditions,
   logs: string,
   place: (at: number) => string,
   views: string,
@@ -177,7 +177,7 @@ function pageStatement(
     `((SELECT count(*) FROM floor) = 0 OR (${ns}, ${id}) >= (SELECT ns, id FROM floor))`;
   return `
   WITH slice AS MATERIALIZED (
-    SELECT t.project, t.trace_id, t.environment, t.first_ns, t.last_ns FROM sluice.traces t
+    SELECT t.project, t.trace_id, t.environment, t.first_ns, t.last_ns, t.created_at FROM sluice.traces t
     WHERE t.project = $1::text AND t.first_ns >= ${place(1)}::int8 AND (t.first_ns, t.trace_id) < ${position} AND ${allOf(trace)}
     ORDER BY t.first_ns DESC, t.trace_id DESC LIMIT ${place(4)}::int4
   ), ${sumsOfUsage(views, '$1::text', 'slice')}, said AS MATERIALIZED (
@@ -194,7 +194,7 @@ function pageStatement(
   ), named AS MATERIALIZED (
     SELECT DISTINCT ON (c.conversation_id) c.conversation_id, t.first_ns, t.trace_id FROM slice t CROSS JOIN LATERAL (
       SELECT DISTINCT s.conversation_id FROM sluice.spans s WHERE ${spansOf('s', `>= ${place(1)}::int8`)} AND ${isListed('s.conversation_id')} AND ${allOf(terms)}
-    ) c WHERE ${isReached('t.first_ns', 't.trace_id')} AND ${allOf(withUsage(sums, views, 'usage_sums'))}
+    ) c WHERE ${isReached('t.first_ns', 't.trace_id')} AND ${allOf([...implied, ...withUsage(sums, views, 'usage_sums')])}
     ORDER BY c.conversation_id, t.first_ns DESC, t.trace_id DESC
   ), logged AS MATERIALIZED (
     SELECT conversation_id, max(ns) AS first_ns, ''::bytea AS trace_id FROM said WHERE ${isReached('ns', "''::bytea")} GROUP BY 1
@@ -204,7 +204,7 @@ function pageStatement(
         SELECT FROM sluice.spans s JOIN sluice.traces t ON t.trace_id = s.trace_id AND t.project = s.project
         WHERE ${spansIn('n.conversation_id')} AND s.start_time_unix_nano >= ${place(2)}::int8
           AND (t.first_ns, t.trace_id) >= ${position} AND t.first_ns <= ${place(6)}::int8
-          AND ${allOf([...trace, ...terms, ...sums])} OFFSET 0)
+          AND ${allOf([...trace, ...implied, ...terms, ...sums])} OFFSET 0)
       UNION ALL
       SELECT n.* FROM logged n WHERE NOT EXISTS (SELECT FROM sluice.spans s WHERE ${spansIn('n.conversation_id')})
         AND NOT EXISTS (

@@ -14,6 +14,7 @@ import { ConsoleError } from '../errors.ts';
 import { Parameters } from '../filter/parameters.ts';
 import { type DownloadReply, PROJECT, type Reply, type RequestContext, readRoute } from '../server/route.ts';
 import { reachOf } from './completeness.ts';
+import { withNamedTraces } from './conversation-traces.ts';
 import { logsByTime, newestFirst } from './logs.ts';
 import { allOf, conditionsOf, environmentCondition, limitOf, rangeOf, wordOf } from './question.ts';
 import { membersOf, OTLP_JSON, SPANS_PROTOBUF } from './otlp-conversions.ts';
@@ -154,10 +155,12 @@ function* csvPieces(signal: RecordSignal, rows: readonly StoredText[]): Generato
 
 function spansQuestion(context: RequestContext, limit: number): Statement {
   const parameters = new Parameters();
-  const { trace, row, sums } = conditionsOf(context, 'span', parameters);
+  const { trace, row, own, sums, implied } = conditionsOf(context, 'span', parameters);
   const { list, from } = storedTextQuery('traces', partlyHidden(context));
   const range = rangeOf(context);
-  const conditions = [...trace, ...row, ...sums, ...environmentCondition(context, 's.environment', parameters)];
+  // PostgreSQL would look above each span before it joins the traces.
+  const ofRow = implied.length === 0 ? row : [...own, `CASE WHEN ${allOf(implied)} THEN ${allOf(row)} ELSE false END`];
+  const conditions = [...trace, ...ofRow, ...sums, ...environmentCondition(context, 's.environment', parameters)];
   const text = `SELECT ${list} FROM ${from} JOIN sluice.traces t ON t.trace_id = s.trace_id AND t.project = s.project
     WHERE s.project = ${parameters.text(context.project)} AND s.start_time_unix_nano >= ${parameters.add(String(range.from))}::int8
       AND s.start_time_unix_nano <= ${parameters.add(String(range.until - 1n))}::int8 AND ${allOf(conditions)}
@@ -183,17 +186,19 @@ function logsQuestion(context: RequestContext, limit: number): Statement {
 }
 
 async function* traceLines(context: RequestContext, form: Form, limit: number): AsyncGenerator<string> {
+  const { project, reader } = context;
   const parameters = new Parameters();
-  const conditions = conditionsOf(context, 'span', parameters);
+  // Once for all pages.
+  const conditions = await withNamedTraces(reader, project, conditionsOf(context, 'span', parameters), parameters);
   const trace = [...conditions.trace, ...environmentCondition(context, 't.environment', parameters)];
   const search = {
-    ...{ project: context.project, range: rangeOf(context), conditions: { ...conditions, trace }, parameters },
+    ...{ project, range: rangeOf(context), conditions: { ...conditions, trace }, parameters },
     now: () => context.now(),
   };
   let after: TracePosition | null = null;
   let count = 0;
   do {
-    const found: FoundTraces = await searchTraces(context.reader, {
+    const found: FoundTraces = await searchTraces(reader, {
       ...search,
       after,
       limit: Math.min(PAGE, limit - count),

@@ -6,7 +6,7 @@ import { hasFilter, reachOf, withCompleteness } from './completeness.ts';
 import { allOf, conditionsOf, environmentCondition, rangeOf } from './question.ts';
 import { sharedStateOf } from './shared-state.ts';
 import { MODEL } from '../filter/trace-spans.ts';
-import { matchingSpans } from './trace-rows.ts';
+import { matchingSpans, traceOfSpan } from './trace-rows.ts';
 
 /** How many of the newest spans are counted. */
 const SAMPLE = 20_000;
@@ -74,7 +74,7 @@ interface Counts {
 async function countValues(context: RequestContext, fields: readonly string[]): Promise<Counts> {
   const { project, reader } = context;
   const parameters = new Parameters();
-  const { trace, row, sums, isHeavy } = conditionsOf(context, 'span', parameters);
+  const { trace, row, sums, implied, isHeavy } = conditionsOf(context, 'span', parameters);
   const { from, until } = rangeOf(context);
   const place = (value: unknown): string => parameters.add(value);
   const sample = isHeavy ? HEAVY_SAMPLE : SAMPLE;
@@ -93,8 +93,8 @@ async function countValues(context: RequestContext, fields: readonly string[]): 
       AND s.start_time_unix_nano <= ${place(String(until - 1n))}::int8 AND ${allOf(environment)}
     ORDER BY s.start_time_unix_nano DESC LIMIT ${place(sample)}::int4
   ), seen AS MATERIALIZED (
-    SELECT s.trace_id, ${columns}, ${allOf([...row, ...trace])} AS matches
-    FROM newest s CROSS JOIN LATERAL (SELECT s.trace_id, s.environment) t
+    SELECT s.trace_id, ${columns}, ${allOf([...implied, ...row, ...trace])} AS matches
+    FROM newest s ${traceOfSpan(implied)}
   ), ${matchingSpans(sums, reader.views, of)},
   size AS MATERIALIZED (SELECT count(*) AS examined, count(*) < ${place(sample)}::int4 AS complete FROM seen)
   SELECT complete, json_build_object('examined', examined, 'complete', complete,

@@ -41,7 +41,7 @@ export const showHistogram = readRoute(
   async (context) => {
     const { project, query, reader } = context;
     const parameters = new Parameters();
-    const { trace, row, sums, isHeavy } = conditionsOf(context, 'span', parameters);
+    const { trace, row, sums, implied, isHeavy } = conditionsOf(context, 'span', parameters);
     const buckets = integerOf(query.get('buckets'), { name: 'buckets', byDefault: 60, lowest: 1, highest: 500 });
     const measure = wordOf(context, 'by', ['count', 'error', 'cost', 'duration']);
     const asked = rangeOf(context);
@@ -57,7 +57,7 @@ export const showHistogram = readRoute(
     const sample = isHeavy ? HEAVY_SAMPLE : SAMPLE;
     const text = `
   WITH sample AS MATERIALIZED (
-    SELECT t.project, t.trace_id, t.environment, t.first_ns, t.last_ns FROM sluice.traces t
+    SELECT t.project, t.trace_id, t.environment, t.first_ns, t.last_ns, t.created_at FROM sluice.traces t
     WHERE t.project = ${place(project)}::text AND t.first_ns ${within}
       AND t.first_ns <= ${place(String(range.until - 1n))}::int8 AND ${traces}
     ${isSampled ? `ORDER BY t.first_ns DESC LIMIT ${place(sample)}::int4` : ''}
@@ -65,7 +65,7 @@ export const showHistogram = readRoute(
     SELECT (t.first_ns - ${place(String(range.from))}::int8) / ${place(String(width))}::int8 AS bucket, count(*)::int4 AS traces,
       ${VALUES[measure](within)} AS value
     FROM sample t ${measure === 'cost' ? 'LEFT JOIN usage_sums u ON u.trace_id = t.trace_id' : ''}
-    WHERE ${allOf([...some, ...withUsage(sumsWithin(sums, within), reader.views, 'usage_sums')])} GROUP BY 1
+    WHERE ${allOf([...some, ...withUsage(sumsWithin([...implied, ...sums], within), reader.views, 'usage_sums')])} GROUP BY 1
   )
   SELECT (SELECT count(*) FROM sample)::int4 AS examined, (SELECT min(first_ns) FROM sample) AS reached,
     coalesce((SELECT json_agg(json_build_array(bucket, traces, value) ORDER BY bucket) FROM counted), '[]') AS buckets`;

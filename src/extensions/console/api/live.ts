@@ -75,11 +75,12 @@ async function rowsOf(
 function rowsQuestion(context: RequestContext): Statement {
   const { project, reader } = context;
   const parameters = new Parameters();
-  const { trace, row, sums } = conditionsOf(context, 'span', parameters);
+  const { trace, row, sums, implied } = conditionsOf(context, 'span', parameters);
   const some = row.length === 0 ? [] : [hasSpan(allOf(row))];
   const conditions = allOf([
     ...trace,
     ...environmentCondition(context, 't.environment', parameters),
+    ...implied,
     ...some,
     ...withUsage(sums, reader.views, 'usage_sums'),
   ]);

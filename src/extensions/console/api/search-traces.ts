@@ -144,7 +144,7 @@ async function timesOfRecords(
   own: readonly unknown[],
 ): Promise<readonly [first: unknown, last: unknown, since?: unknown]> {
   const isFiltered = conditions.row.length > 0 || conditions.sums.length > 0;
-  const readsLogs = (conditions.implied ?? []).length > 0;
+  const readsLogs = conditions.implied.length > 0;
   if (!isFiltered || (range.until - range.from <= SHORT_NS && !readsLogs))
     return [String(range.from), String(LATEST_NS)];
   const slice = newest(conditions, placesAfter(parameters.values));
@@ -167,7 +167,7 @@ const newest = ({ trace }: Conditions, place: (at: number) => string): string =>
  * with the last trace that is wanted.
  */
 function sliceStatement(conditions: Conditions, place: (at: number) => string, views: string): string {
-  const { row, sums, implied = [] } = conditions;
+  const { row, sums, implied } = conditions;
   const within = `BETWEEN ${place(7)}::int8 AND ${place(8)}::int8`;
   const some = row.length === 0 ? [] : [hasSpan(allOf(row), within)];
   return `

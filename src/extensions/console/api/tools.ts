@@ -3,7 +3,7 @@ import { Parameters } from '../filter/parameters.ts';
 import { jsonText, PROJECT, readRoute } from '../server/route.ts';
 import { hasFilter, reachOf, withCompleteness } from './completeness.ts';
 import { allOf, boundedRangeOf, conditionsOf, environmentCondition } from './question.ts';
-import { matchingSpans } from './trace-rows.ts';
+import { matchingSpans, traceOfSpan } from './trace-rows.ts';
 import { DAY_MS } from '../../../pdata/time-units.ts';
 
 const DAYS = 31;
@@ -20,7 +20,7 @@ export const listTools = readRoute(`${PROJECT}/tools`, ['q', 'env', 'from', 'to'
   const { reply, completeness } = await reachOf(context, reading);
   if (reply !== null) return reply;
   const parameters = new Parameters();
-  const { trace, row, sums, isHeavy } = conditionsOf(context, 'span', parameters);
+  const { trace, row, sums, implied, isHeavy } = conditionsOf(context, 'span', parameters);
   const environment = environmentCondition(context, 's.environment', parameters);
   const place = (value: unknown): string => parameters.add(value);
   const of = `${place(project)}::text`;
@@ -33,8 +33,8 @@ export const listTools = readRoute(`${PROJECT}/tools`, ['q', 'env', 'from', 'to'
        ORDER BY s.start_time_unix_nano DESC LIMIT ${sample}::int4
      ), seen AS MATERIALIZED (
        SELECT left(s.tool_name, ${LONGEST_NAME}) AS tool, s.status = 'error' OR s.is_error IS TRUE AS failed,
-         s.duration_ns / 1000000.0::float8 AS ms, s.trace_id, s.span_id, ${allOf([...row, ...trace])} AS matches
-       FROM newest s CROSS JOIN LATERAL (SELECT s.trace_id, s.environment) t
+         s.duration_ns / 1000000.0::float8 AS ms, s.trace_id, s.span_id, ${allOf([...implied, ...row, ...trace])} AS matches
+       FROM newest s ${traceOfSpan(implied)}
      ), ${matchingSpans(sums, reader.views, of)}, tools AS (
        SELECT tool, count(*) AS call_count, count(*) FILTER (WHERE failed) AS error_count,
          percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY ms) AS times, max(ms) AS max_ms,

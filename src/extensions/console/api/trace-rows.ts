@@ -40,6 +40,13 @@ export const sumsOfUsage = (views: string, project: string, of: string): string 
     SELECT c.trace_id, sum(c.total_cost) AS total_cost, sum(c.total_tokens) AS total_tokens
     FROM ${views}.trace_usage_of(${project}, ARRAY(SELECT trace_id FROM ${of})) c GROUP BY 1)`;
 
+/** The trace `t` of the span `s`. Its claim is read only where conditions on the whole trace need its times. */
+export const traceOfSpan = (implied: readonly string[]): string =>
+  implied.length === 0
+    ? 'CROSS JOIN LATERAL (SELECT s.trace_id, s.environment) t'
+    : `LEFT JOIN sluice.traces claim ON claim.trace_id = s.trace_id AND claim.project = s.project
+    CROSS JOIN LATERAL (SELECT s.project, s.trace_id, s.environment, claim.first_ns, claim.last_ns, claim.created_at) t`;
+
 /**
  * Relations that end in `matching`: the rows of the relation `seen`, which has `trace_id` and `matches`, of traces that
  * meet the conditions `sums`. These are checked once for a trace.

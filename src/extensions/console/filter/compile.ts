@@ -24,15 +24,17 @@ export interface Conditions {
   readonly trace: readonly string[];
   /** On one row. */
   readonly row: readonly string[];
+  /** The conditions of `row` that read no other row. */
+  readonly own: readonly string[];
   /** On figures that are computed from all spans of a trace. */
   readonly sums: readonly string[];
   /**
-   * Conditions on the whole trace that follow from `row`. They are checked once for a trace. `row` looks for a span
-   * above each span, which takes longer.
+   * Conditions on the whole trace that follow from `row`. They are checked before it: `row` looks for a span above each
+   * span, which takes longer.
    */
-  readonly implied?: readonly string[];
+  readonly implied: readonly string[];
   /** For each term with whole ids of conversations these ids: records of the trace name one of them. */
-  readonly conversations?: readonly (readonly string[])[];
+  readonly conversations: readonly (readonly string[])[];
   /** Whether a condition reads content or computes sums, so that fewer traces can be looked at in the same time. */
   readonly isHeavy: boolean;
 }
@@ -58,13 +60,19 @@ export function compileFilter({ terms }: Filter, options: CompileOptions): Condi
   );
   const implied = inherits ? conditions.flatMap(({ term, sql }) => impliedBy(term, sql, options.views)) : [];
   const conversations = options.target === 'span' ? terms.flatMap(namedConversations) : [];
-  return { trace: of('trace'), row: of('row'), sums: of('sums'), implied, conversations, isHeavy };
+  const own = conditions.filter(({ term, place }) => place === 'row' && !(inherits && readsAbove(term)));
+  return {
+    ...{ trace: of('trace'), row: of('row'), own: own.map(({ sql }) => sql), sums: of('sums') },
+    ...{ implied, conversations, isHeavy },
+  };
 }
 
 function namedConversations({ field, negated, operator, values }: Term): readonly (readonly string[])[] {
   const isWhole = operator === '=' && values.every(({ isPrefix }) => !isPrefix);
   return field.name === 'conversation' && !negated && isWhole ? [values.map(({ text }) => text)] : [];
 }
+
+const readsAbove = ({ field, negated }: Term): boolean => field.inherited !== undefined && !negated;
 
 /**
  * `sql`: the condition of the term. The implied one refers to the same parameters: PostgreSQL refuses a parameter that

@@ -169,9 +169,10 @@ export function conditionsOf(
   const ofService = service === '' ? [] : compile([termOf('service', '=', service)]).row;
   const named =
     service === UNKNOWN_SERVICE ? [`(${[...ofService, 's.service_name IS NULL'].join(' OR ')})`] : ofService;
+  const row = [...named, ...conditions.row, ...json];
   return {
     ...conditions,
-    row: [...named, ...conditions.row, ...json],
+    ...{ row, own: row },
     isHeavy: conditions.isHeavy || json.length > 0,
   };
 }

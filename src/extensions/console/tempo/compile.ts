@@ -15,7 +15,7 @@ export function compileQuery(expression: Expression, options: QueryOptions): Con
     .filter(isOfTrace)
     .map((each) => compile(each, options));
   const isHeavy = comparisonsOf(expression).some(({ attribute }) => attribute.key !== '' || attribute.isOfTrace);
-  return { trace: [], row, sums, isHeavy };
+  return { trace: [], row, own: row, sums, implied: [], conversations: [], isHeavy };
 }
 
 /** The conditions on one span. */
