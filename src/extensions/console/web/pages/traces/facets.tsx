@@ -23,6 +23,8 @@ const FIELDS = [
   ['env', 'Environment'],
 ] as const;
 const SHOWN = 6;
+/** The most values that the API counts. */
+const COUNTED = 50;
 
 /** `mayAsk`: false while the list is waited for. */
 export function Facets({ asked, mayAsk }: { asked: Asked; mayAsk: boolean }): JSX.Element {
@@ -66,7 +68,7 @@ function Facet({ field, name, values }: FacetProps): JSX.Element | null {
       </ul>
       {values.length > SHOWN ? (
         <Button kind="quiet" expanded={all} onClick={() => setAll(!all)}>
-          {all ? 'fewer' : `${values.length - SHOWN} more`}
+          {all ? 'fewer' : `${values.length - SHOWN}${values.length < COUNTED ? '' : '+'} more`}
         </Button>
       ) : null}
     </section>
