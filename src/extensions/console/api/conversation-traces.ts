@@ -5,7 +5,7 @@ import type { RequestReader } from '../server/route.ts';
 import { logsIn } from './logged-conversation.ts';
 
 /** The traces of a conversation with more records are not read first: that would take as long as the search. */
-const MOST_RECORDS = 10_000;
+const MOST_RECORDS = 50_000;
 
 /** The spans of a conversation, by the index of its beginning. */
 export const spansIn = (conversation: string): string =>
