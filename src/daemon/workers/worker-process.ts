@@ -24,6 +24,8 @@ const LONGEST_RESTART_MS = 30_000;
 const STEADY_MS = 60_000;
 /** Missed heartbeats in a row, counted by a timer of the primary: after a suspend of the machine, none are missing. */
 const MAX_MISSED_HEARTBEATS = 30;
+/** A worker that has not prepared another configuration within this time is killed. */
+const PREPARE_TIMEOUT_MS = 30_000;
 /** Shorter than the timeout of a client that reads metrics or status. */
 const COLLECT_TIMEOUT_MS = 1_000;
 
@@ -52,7 +54,7 @@ export interface Primary {
   readonly logger: Logger;
   readonly ports: SharedPorts;
   spawn(): ChildProcess;
-  /** The configuration for a worker that starts now. */
+  /** The configuration in force. */
   assignment(): Assignment;
   /** The worker has exited unexpectedly and will be restarted. */
   restarting(): void;
@@ -68,6 +70,11 @@ export class WorkerProcess {
   /** The running process as the shared ports see it. Each start is another holder. */
   #holder: Holder | null = null;
   #state: 'idle' | 'starting' | 'ready' | 'gone' | 'stopping' = 'idle';
+  /** What the running process was started with, or has switched to. */
+  #running: Assignment | null = null;
+  /** What the running process waits to switch to. */
+  #prepared: Assignment | null = null;
+  #catchingUp: Promise<void> = Promise.resolve();
   #problems: readonly string[] = [];
   #inFlight = 0;
   #restarts = 0;
@@ -159,15 +166,48 @@ export class WorkerProcess {
     this.#child?.kill('SIGKILL');
   }
 
-  /** After a reload: starts it with the new configuration. Its exits with the old one do not delay that. */
-  renew(): void {
-    this.#waitMs = FIRST_RESTART_MS;
-    if (this.#state !== 'gone') {
-      this.kill();
-      return;
+  /** Resolves when the worker can switch to the configuration; rejects when it refuses it, or ends. */
+  async prepare(next: Assignment): Promise<void> {
+    const outcome = this.expect('prepared', 'refused');
+    this.send({ kind: 'prepare', assignment: next });
+    const late = setTimeout(() => this.kill(), PREPARE_TIMEOUT_MS);
+    try {
+      const report = await outcome;
+      if (report.kind === 'refused') throw errorOf(report.fault);
+      this.#prepared = next;
+    } finally {
+      clearTimeout(late);
     }
-    if (this.#restart !== null) clearTimeout(this.#restart);
-    void this.#startAgain();
+  }
+
+  /** Resolves when the worker has returned to its old configuration. */
+  async abandon(): Promise<void> {
+    this.#prepared = null;
+    const abandoned = this.expect('abandoned').catch(() => undefined);
+    this.send({ kind: 'abandon' });
+    await abandoned;
+  }
+
+  /**
+   * After a reload: resolves when a worker that serves has switched to the configuration in force. A worker that is
+   * starting switches by itself, and one that waits to start again starts at once.
+   */
+  async renew(): Promise<void> {
+    this.#waitMs = FIRST_RESTART_MS;
+    if (this.#state === 'gone') {
+      if (this.#restart !== null) clearTimeout(this.#restart);
+      void this.#startAgain();
+    } else if (this.#state === 'ready') {
+      // It has started again while the others prepared this configuration.
+      if (this.#prepared !== this.#primary.assignment()) this.#state = 'starting';
+      this.#catchingUp = this.#catchUp();
+      await this.#catchingUp.catch(() => this.kill());
+    }
+  }
+
+  /** Resolves when the worker does not switch to another configuration, or has ended. */
+  settled(): Promise<void> {
+    return this.#catchingUp.catch(() => undefined);
   }
 
   /** Resolves when the process has exited. */
@@ -201,14 +241,35 @@ export class WorkerProcess {
     await this.expect('hello');
     if (this.#state !== 'starting') return;
     const { workers } = this.#primary;
-    this.send({ kind: 'start', number: this.number, workers, assignment: this.#primary.assignment() });
+    const assignment = this.#primary.assignment();
+    this.send({ kind: 'start', number: this.number, workers, assignment });
     const outcome = await this.expect('ready', 'failed');
     if (outcome.kind === 'failed') throw errorOf(outcome.fault);
+    this.#running = assignment;
+    this.#catchingUp = this.#catchUp();
+    await this.#catchingUp;
+    if (!this.isReady) return;
+    this.#readySince = performance.now();
+    for (const tap of this.#primary.taps()) this.send(tap);
+  }
+
+  /**
+   * Reloads do not wait for a worker that starts: it switches when it runs, to the last one of them. The next reload
+   * waits for that.
+   */
+  async #catchUp(): Promise<void> {
+    while (this.#running !== this.#primary.assignment()) {
+      const next = this.#primary.assignment();
+      if (this.#prepared !== next) await this.prepare(next);
+      const switched = this.expect('switched');
+      this.send({ kind: 'commit' });
+      await switched;
+      this.#running = next;
+      this.#prepared = null;
+    }
     if (this.#state !== 'starting') return;
     this.#state = 'ready';
-    this.#readySince = performance.now();
     this.#missedHeartbeats = 0;
-    for (const tap of this.#primary.taps()) this.send(tap);
   }
 
   #receive(message: WorkerMessage): void {
@@ -264,6 +325,8 @@ export class WorkerProcess {
     if (this.#holder !== null) this.#primary.ports.removeHolder(this.#holder);
     this.#child = null;
     this.#holder = null;
+    this.#running = null;
+    this.#prepared = null;
     this.#inFlight = 0;
     // Node keeps a connection open that the process has not confirmed: its client would wait for an answer.
     this.#lastSent?.close();
@@ -309,6 +372,8 @@ export class WorkerProcess {
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       this.#primary.logger.error({ ...fields, error: reason }, 'a worker could not start again');
+      // It may run with a former configuration, and refuse the one in force.
+      if (this.#state === 'starting') this.kill();
     }
   }
 }

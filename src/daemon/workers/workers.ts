@@ -12,19 +12,10 @@ import { openPausedPort } from '../../net/port.ts';
 import type { Family } from '../../service/telemetry/families.ts';
 import type { Activity, WorkerStatus } from '../../service/telemetry/status.ts';
 import type { TapListener, TapQuestion } from '../../service/telemetry/tap.ts';
-import {
-  type Assignment,
-  errorOf,
-  HEARTBEAT_MS,
-  type PrimaryMessage,
-  type StopReport,
-  WORKER_VARIABLE,
-} from './messages.ts';
+import { type Assignment, HEARTBEAT_MS, type PrimaryMessage, type StopReport, WORKER_VARIABLE } from './messages.ts';
 import { SharedPorts } from './shared-ports.ts';
 import { type Primary, WorkerProcess } from './worker-process.ts';
 
-/** A worker that has not prepared another configuration within this time is killed, and the reload fails. */
-const PREPARE_TIMEOUT_MS = 30_000;
 /** A worker's deadline is this much earlier than the primary's, so that it can still send its stop report. */
 const STOP_MARGIN_MS = 500;
 
@@ -105,9 +96,11 @@ export class Workers implements Component {
    * follows.
    */
   async prepare(next: Assignment): Promise<void> {
+    // Otherwise one that switches more slowly than the configuration changes would never end.
+    await Promise.all(this.#workers.map((worker) => worker.settled()));
     this.#prepared = this.#workers.filter(({ isReady }) => isReady);
     this.#next = next;
-    await Promise.all(this.#prepared.map((worker) => prepareOne(worker, next)));
+    await Promise.all(this.#prepared.map((worker) => worker.prepare(next)));
   }
 
   /** Resolves when every worker has returned to its old configuration. */
@@ -115,19 +108,13 @@ export class Workers implements Component {
     const prepared = this.#prepared;
     this.#prepared = [];
     this.#next = null;
-    const abandoned = prepared.map((worker) => worker.expect('abandoned').catch(() => undefined));
-    for (const worker of prepared) worker.send({ kind: 'abandon' });
-    await Promise.all(abandoned);
+    await Promise.all(prepared.map((worker) => worker.abandon()));
   }
 
   /** Commits the reload: workers that start from now on get the new configuration. */
   takeOver(): void {
     if (this.#next !== null) this.#assignment = this.#next;
-    const prepared = this.#prepared;
-    this.#switching = Promise.all(prepared.map((worker) => worker.expect('switched').catch(() => undefined)));
-    for (const worker of prepared) worker.send({ kind: 'commit' });
-    // A worker that was starting with the old configuration, or waiting to, starts with this one.
-    for (const worker of this.#workers) if (!prepared.includes(worker)) worker.renew();
+    this.#switching = Promise.all(this.#workers.map((worker) => worker.renew()));
     this.#prepared = [];
     this.#next = null;
   }
@@ -199,18 +186,6 @@ export class Workers implements Component {
       env: { ...env, [WORKER_VARIABLE]: '1', NOTIFY_SOCKET: undefined, WATCHDOG_USEC: undefined },
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
-  }
-}
-
-async function prepareOne(worker: WorkerProcess, assignment: Assignment): Promise<void> {
-  const outcome = worker.expect('prepared', 'refused');
-  worker.send({ kind: 'prepare', assignment });
-  const late = setTimeout(() => worker.kill(), PREPARE_TIMEOUT_MS);
-  try {
-    const report = await outcome;
-    if (report.kind === 'refused') throw errorOf(report.fault);
-  } finally {
-    clearTimeout(late);
   }
 }
 

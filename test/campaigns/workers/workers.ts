@@ -1,6 +1,8 @@
 /** Workers that are killed or suspended, and a primary that is killed, for longer than in the tests of `npm test`. */
+import { join } from 'node:path';
 import { credentials } from '@grpc/grpc-js';
 import t from 'tap';
+import { askDaemon } from '../../../src/daemon/ask.ts';
 import { pem, TLS_FOLDER } from '../../support/certificates.ts';
 import { freePort } from '../../support/executable.ts';
 import { GrpcClient, protobufWriter } from '../../support/grpc-client.ts';
@@ -70,6 +72,34 @@ t.test('a suspended worker is replaced', async (t) => {
   await scene.daemon.until('a worker has started again');
   t.ok(isGone(worker?.pid ?? 0));
   t.equal((await scene.workers()).filter(({ state }) => state === 'ready').length, 2);
+});
+
+t.test('a killed worker starts again while the configuration is loaded again and again', async (t) => {
+  const scene = await startWorkers(t);
+  const [worker] = await scene.workers();
+  process.kill(worker?.pid ?? 0, 'SIGKILL');
+  let reloading = true;
+  const reloads = (async () => {
+    for (let count = 1; reloading; count++) {
+      scene.configure({ environment: `reload-${count}` });
+      // The first one fails when it meets the worker at its end.
+      await askDaemon(join(scene.folder, 's'), 'reload');
+    }
+  })();
+  await scene.daemon.until('a worker has started again');
+  reloading = false;
+  await reloads;
+  t.match(await scene.workers(), [
+    { state: 'ready', restarts: 1 },
+    { state: 'ready', restarts: 0 },
+  ]);
+  const senders = [1, 2].map((number) => new KeptConnection(scene.url, number));
+  for (const sender of senders) {
+    t.teardown(() => sender.close());
+    t.equal((await sender.send()).status, 200);
+  }
+  const rows = await scene.query('SELECT DISTINCT environment FROM sluice.spans');
+  t.equal(rows.length, 1, 'both workers have the last configuration');
 });
 
 t.test('Unix sockets, TLS and gRPC reach the workers', async (t) => {

@@ -9,18 +9,29 @@ import { UserError } from '../../../src/errors.ts';
 import { openPausedPort } from '../../../src/net/port.ts';
 import { QUIET } from '../../support/quiet-logger.ts';
 
-/** A process that says hello and is ready at once, or does not answer. */
+const ANSWERS: Readonly<Record<string, string>> = { start: 'ready', prepare: 'prepared', commit: 'switched' };
+
+/** A process that answers at once, or not at all. */
 class Child extends EventEmitter {
   readonly pid = 1;
   connected = true;
+  /** The messages that it got, with the configuration in them. */
+  readonly got: string[] = [];
+  refuses = false;
 
   constructor(answers: boolean) {
     super();
-    if (answers) process.nextTick(() => this.emit('message', { kind: 'hello' }));
+    if (answers) process.nextTick(() => this.answer('hello'));
   }
 
-  send({ kind }: { readonly kind: string }): void {
-    if (kind === 'start') process.nextTick(() => this.emit('message', { kind: 'ready' }));
+  answer(kind: string): void {
+    this.emit('message', { kind, ...(kind === 'refused' ? { fault: { message: 'unusable', hint: null } } : {}) });
+  }
+
+  send({ kind, assignment }: { readonly kind: string; readonly assignment?: { readonly texts: string } }): void {
+    this.got.push(assignment === undefined ? kind : `${kind} ${assignment.texts}`);
+    const answer = this.refuses && kind === 'prepare' ? 'refused' : ANSWERS[kind];
+    if (answer !== undefined) process.nextTick(() => this.answer(answer));
   }
 
   kill(): void {
@@ -36,6 +47,8 @@ interface Scene {
   /** Emits `spawned` for each start. */
   readonly events: EventEmitter;
   answers: boolean;
+  /** The configuration in force. */
+  assignment: { readonly texts: string };
 }
 
 function makeScene(): Scene {
@@ -55,12 +68,12 @@ function makeScene(): Scene {
       events.emit('spawned');
       return child as unknown as ChildProcess;
     },
-    assignment: () => ({}) as never,
+    assignment: () => scene.assignment as never,
     restarting: () => undefined,
     taps: () => [],
     tapped: () => undefined,
   });
-  const scene: Scene = { worker, children, waits, events, answers: true };
+  const scene: Scene = { worker, children, waits, events, answers: true, assignment: { texts: 'one' } };
   return scene;
 }
 
@@ -91,21 +104,70 @@ t.test('a worker that ends while it prepares a reload fails it without a stack t
   await worker.stop(0);
 });
 
-t.test('a worker that is starting during a reload is started again, with the first delay', async (t) => {
+t.test('a worker that is starting during reloads runs, and then has the last configuration', async (t) => {
   const scene = makeScene();
-  const { worker, children, waits, events } = scene;
-  await worker.start();
+  const { worker, children, waits } = scene;
   scene.answers = false;
-  for (let exit = 0; exit < 2; exit++) {
-    children.at(-1)?.kill();
-    await once(events, 'spawned');
+  const started = worker.start();
+  const [child] = children;
+  child?.answer('hello');
+  await Promise.resolve();
+  for (const texts of ['two', 'three']) {
+    scene.assignment = { texts };
+    void worker.renew();
   }
-  t.equal(worker.state, 'starting');
-  worker.renew();
-  t.same(waits, [200, 400, 200]);
-  await once(events, 'spawned');
-  t.equal(children.length, 4);
+  await started;
+  t.same(child?.got, ['start one', 'prepare three', 'commit']);
+  t.equal(worker.state, 'ready');
+  t.same(waits, [], 'it was not ended');
 });
+
+t.test('a worker that started again while the others prepared a reload switches too', async (t) => {
+  const scene = makeScene();
+  const { worker, children } = scene;
+  await worker.start();
+  const next = { texts: 'two' };
+  await worker.prepare(next as never);
+  children.at(-1)?.kill();
+  await once(scene.events, 'spawned');
+  while (!worker.isReady) await new Promise((resolve) => setImmediate(resolve));
+  scene.assignment = next;
+  await worker.renew();
+  t.same(children.at(-1)?.got, ['start one', 'prepare two', 'commit']);
+  t.equal(worker.state, 'ready');
+  await worker.renew();
+  t.equal(children.at(-1)?.got.length, 3, 'once');
+});
+
+t.test('the next reload waits for a worker that still switches', async (t) => {
+  const scene = makeScene();
+  const { worker, children } = scene;
+  await worker.start();
+  scene.assignment = { texts: 'two' };
+  void worker.renew();
+  t.equal(worker.state, 'starting');
+  await worker.settled();
+  t.same(children.at(-1)?.got, ['start one', 'prepare two', 'commit']);
+  t.equal(worker.state, 'ready');
+});
+
+t.test('a worker that cannot switch to the configuration in force starts again with it', async (t) => {
+  const scene = makeScene();
+  const { worker, children, events } = scene;
+  await worker.start();
+  const [first] = children;
+  if (first !== undefined) first.refuses = true;
+  scene.assignment = { texts: 'two' };
+  void worker.renew();
+  await once(events, 'spawned');
+  while (!worker.isReady) await new Promise((resolve) => setImmediate(resolve));
+  t.same(
+    children.map(({ got }) => got),
+    [['start one', 'prepare two'], ['start two']],
+  );
+});
+
+const ASSIGNMENT = {} as never;
 
 /** A worker that listens, is ready, and then reads no message any more. */
 const BUSY = `
@@ -135,7 +197,7 @@ t.test('a connection that a killed worker has not accepted is closed, and the wo
       };
       return child;
     },
-    assignment: () => ({}) as never,
+    assignment: () => ASSIGNMENT,
     restarting: () => events.emit('restarting'),
     taps: () => [],
     tapped: () => undefined,
