@@ -161,7 +161,12 @@ export class S3Bucket {
       idleMs: this.#timing.idleMs,
     });
     const { statusCode = 0 } = answer;
-    if (statusCode >= 200 && statusCode < 300) return answer;
+    if (statusCode >= 200 && statusCode < 300) {
+      if (call.method !== 'PUT' || answer.headers.etag !== undefined) return answer;
+      // A proxy has answered, for example with a page about maintenance, and nothing is stored.
+      answer.resume();
+      throw new Error(`${statusCode} without an ETag: it is not the store that answered`);
+    }
     const refused = new Refused(answer, await textOf(answer));
     if ([...EXPIRED_CODES, ...UNKNOWN_CODES].includes(refused.code)) this.#credentials.forget(credentials);
     throw refused;

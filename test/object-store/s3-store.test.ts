@@ -77,6 +77,15 @@ t.test('every call is `unavailable` when the attempts are used up', async (t) =>
   }
 });
 
+t.test('a put that a proxy answers with a page of its own is tried again', async (t) => {
+  const store = openStore();
+  fake.faults.push('page');
+  await store.put('k', bytes, { ifAbsent: true });
+  t.same(await readObject(store, 'k'), bytes);
+  fake.faults.push(...Array<S3Fault>(TIMING.attempts).fill('page'));
+  t.equal(await faultOf(store.put('other', bytes)), 'unavailable');
+});
+
 t.test('a server that is silent ends an attempt, not the call', async (t) => {
   const store = openStore({ timing: { idleMs: 300, attempts: 50 } });
   fake.faults.push('hang');

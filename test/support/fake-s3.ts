@@ -9,9 +9,9 @@ import type { AddressInfo, Socket } from 'node:net';
 /**
  * `slow_down`: 503, nothing done. `lost`: done, and the connection breaks before the answer. `hang`: nothing done, no
  * answer. `silent`: done, no answer. `cut`: the answer ends within its body. `denied`: 403. `expired`: the token of the
- * session has ended.
+ * session has ended. `page`: 200 with a page of a proxy, nothing done.
  */
-export type S3Fault = 'slow_down' | 'lost' | 'hang' | 'silent' | 'cut' | 'denied' | 'expired';
+export type S3Fault = 'slow_down' | 'lost' | 'hang' | 'silent' | 'cut' | 'denied' | 'expired' | 'page';
 
 export interface S3Request {
   readonly method: string;
@@ -104,6 +104,7 @@ function answer(fake: FakeS3, incoming: IncomingMessage, response: ServerRespons
   fake.requests.push(request);
   const fault = fake.faults.shift() ?? null;
   if (fault === 'hang') return;
+  if (fault === 'page') return void response.writeHead(200, { 'content-type': 'text/html' }).end('<html></html>');
   response.on('error', () => undefined);
   try {
     if (fault === 'slow_down') throw new Failure(503, 'SlowDown');
@@ -158,7 +159,7 @@ function put(fake: FakeS3, { key, headers }: S3Request, body: Buffer): Performed
   if (headers['if-none-match'] === '*' && fake.objects.has(key)) throw new Failure(412, 'PreconditionFailed');
   const meta = Object.entries(headers).filter(([name]) => name.startsWith('x-amz-meta-'));
   fake.objects.set(key, { body, modified: new Date(), meta: Object.fromEntries(meta) as Record<string, string> });
-  return { status: 200, sent: Buffer.alloc(0), extra: {} };
+  return { status: 200, sent: Buffer.alloc(0), extra: { etag: `"${createHash('md5').update(body).digest('hex')}"` } };
 }
 
 function remove(fake: FakeS3, xml: string): Performed {
