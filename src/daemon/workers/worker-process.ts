@@ -156,7 +156,8 @@ export class WorkerProcess {
 
   /** Call it once per heartbeat interval. */
   checkHeartbeat(): void {
-    if (!this.isReady || ++this.#missedHeartbeats < MAX_MISSED_HEARTBEATS) return;
+    if (this.#child === null || this.#state === 'stopping') return;
+    if (++this.#missedHeartbeats < MAX_MISSED_HEARTBEATS) return;
     this.#primary.logger.error({ worker: this.number, pid: this.pid }, 'a worker does not answer any more; ending it');
     this.kill();
   }
@@ -226,6 +227,7 @@ export class WorkerProcess {
   async #spawn(): Promise<void> {
     const child = this.#primary.spawn();
     this.#child = child;
+    this.#missedHeartbeats = 0;
     this.#holder = { handOff: (key, connection, returned) => this.#handOff(child, { key, connection, returned }) };
     child.on('message', (message) => this.#receive(message as WorkerMessage));
     // Its last messages may still be in the channel at its exit. While it has not confirmed a connection, there is no
@@ -267,9 +269,7 @@ export class WorkerProcess {
       this.#running = next;
       this.#prepared = null;
     }
-    if (this.#state !== 'starting') return;
-    this.#state = 'ready';
-    this.#missedHeartbeats = 0;
+    if (this.#state === 'starting') this.#state = 'ready';
   }
 
   #receive(message: WorkerMessage): void {

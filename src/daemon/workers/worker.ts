@@ -89,6 +89,8 @@ export class Worker {
 
   async #start({ number, workers, assignment }: Extract<PrimaryMessage, { readonly kind: 'start' }>): Promise<void> {
     this.#workers = workers;
+    // From now on, because the primary replaces a worker that is suspended while it starts as well.
+    setInterval(() => this.#heartbeat(), HEARTBEAT_MS).unref();
     try {
       const config = await this.#read(assignment);
       if (this.#stopping) return;
@@ -106,7 +108,6 @@ export class Worker {
       this.#running = { service, registry, logger };
       await service.start();
       this.#heartbeat();
-      setInterval(() => this.#heartbeat(), HEARTBEAT_MS).unref();
       await this.#send({ kind: 'ready' });
     } catch (error) {
       if (error instanceof Interrupted) return;

@@ -139,6 +139,32 @@ t.test('a worker that started again while the others prepared a reload switches 
   t.equal(children.at(-1)?.got.length, 3, 'once');
 });
 
+t.test('a worker that is suspended while it starts or switches is replaced', async (t) => {
+  const scene = makeScene();
+  const { worker, children, events } = scene;
+  const miss = (): void => {
+    for (let missed = 0; missed < 30; missed++) worker.checkHeartbeat();
+  };
+  await worker.start();
+  scene.answers = false;
+  children.at(-1)?.kill();
+  await once(events, 'spawned');
+  miss();
+  t.equal(worker.state, 'waiting to start again', 'while it starts');
+  scene.answers = true;
+  await once(events, 'spawned');
+  while (!worker.isReady) await new Promise((resolve) => setImmediate(resolve));
+  const child = children.at(-1);
+  if (child !== undefined) child.send = () => undefined;
+  scene.assignment = { texts: 'two' };
+  void worker.renew();
+  t.equal(worker.state, 'starting');
+  miss();
+  await worker.settled();
+  t.equal(worker.state, 'waiting to start again', 'while it switches');
+  await once(events, 'spawned');
+});
+
 t.test('the next reload waits for a worker that still switches', async (t) => {
   const scene = makeScene();
   const { worker, children } = scene;
