@@ -188,8 +188,12 @@ function unknownCommand(word: string, next: string | undefined): UsageError {
     return new UsageError(what, `one of ${members.join(', ')}`);
   }
   if (YAML_FILE.test(word)) return new UsageError(`unknown command "${word}"`, hintConfig(DEFAULT_COMMAND, word));
-  const near = MEANT.get(word) ?? nearest(word, [...COMMANDS.map(({ name }) => name), HELP.name]);
-  return new UsageError(`unknown command "${word}"`, near === null ? 'see sluice --help' : `did you mean "${near}"?`);
+  const near =
+    MEANT.get(word) ?? nearest(word, [...COMMANDS.flatMap(({ name }) => [name.split(' ')[0] ?? '', name]), HELP.name]);
+  if (near === null) return new UsageError(`unknown command "${word}"`, 'see sluice --help');
+  const whole = `${near} ${next}`;
+  const meant = COMMANDS.some((entry) => isNameOf(entry, whole)) ? whole : near;
+  return new UsageError(`unknown command "${word}"`, `did you mean "${meant}"?`);
 }
 
 /** A configuration that was given without its option. */

@@ -4,6 +4,7 @@ import { UserError } from '../errors.ts';
 import { loadNewest } from './lake/archived-list.ts';
 import { findObjectsOptions } from './lake/archive-place.ts';
 import type { Call, Command } from './command.ts';
+import { commandLine } from './command-line.ts';
 import { FILTER_OPTION } from './filter-option.ts';
 import { FILTER_OPTIONS } from './filters.ts';
 import { LAKE_OPTION, withLake } from './lake/lake.ts';
@@ -16,6 +17,8 @@ import { describeTraces } from './view/trace-list.ts';
 const DEFAULT_LIMIT = 20;
 const HIGHEST_LIMIT = 1000;
 const FOLLOW_MS = 1_000;
+/** Options that leave out traces. */
+const NARROWING = ['project', 'min-cost', 'search', 'since', 'errors', 'filter', ...Object.keys(FILTER_OPTIONS)];
 /** The longest transaction that stores a trace, so that `--follow` misses none. */
 const COMMIT_SLACK_US = 30_000_000n;
 
@@ -62,11 +65,16 @@ export const command: Command = {
         if (values.flag('json')) terminal.print(asJson(rows.map(asData)));
         else if (rows.length === 0 && isUnread)
           terminal.print('No traces in PostgreSQL match, and others are not read.');
-        else terminal.print(describeTraces(rows, terminal, nowMs));
+        else terminal.print(rows.length === 0 ? describeNone(call) : describeTraces(rows, terminal, nowMs));
       });
     });
   },
 };
+
+function describeNone(call: Call): string {
+  const isNarrowed = NARROWING.some((name) => call.values.flag(name));
+  return isNarrowed ? 'No traces match.' : `There are no traces. \`${commandLine(call, 'demo')}\` sends an example.`;
+}
 
 /** Records of objects are not followed. */
 function refuseUnfollowed(config: Config): void {

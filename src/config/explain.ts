@@ -263,8 +263,9 @@ function typeHint(error: ErrorObject, type: unknown, hidden: boolean): string | 
   if (typeof data === 'number' && format === 'duration' && !hidden)
     return `give it a unit, such as ${data}${unitOf(error)}`;
   if (FORMAT_WORDS[format] !== undefined) return FORMAT_WORDS[format][1];
-  if (types.includes('boolean') && /^(yes|no|on|off)$/iu.test(String(data))) return 'write true or false';
-  if (typeof data === 'string' && !hidden && types.includes(typeMeant(data))) return 'write it without quotes';
+  if (types.includes('boolean') && /^(?:y|yes|n|no|on|off)$/iu.test(String(data))) return 'write true or false';
+  if (typeof data === 'string' && !hidden && types.includes(typeMeant(data)))
+    return data.includes('_') ? `write it without underscores: ${data.replaceAll('_', '')}` : 'write it without quotes';
   if (types.includes('string') && (typeof data === 'number' || typeof data === 'boolean')) {
     return hidden ? 'put it in quotes' : `put it in quotes: "${String(data)}"`;
   }
@@ -289,7 +290,7 @@ function unitOf({ parentSchema, data }: ErrorObject): string {
 /** The type of a text that looks like a number or a truth value. */
 function typeMeant(text: string): string {
   if (/^(?:true|false)$/u.test(text)) return 'boolean';
-  return /^-?\d+$/u.test(text) ? 'integer' : 'string';
+  return /^-?\d[\d_]*$/u.test(text) ? 'integer' : 'string';
 }
 
 /** An example of the items of a list. */

@@ -17,7 +17,7 @@ import { checkPlacement } from './placement.ts';
 import { ConfigError, Diagnostics } from './diagnostics.ts';
 import { readSource } from './read.ts';
 import { convertUnits, redact } from './schema.ts';
-import { checkSections, checkTop, type Defineds } from './sections.ts';
+import { checkSections, checkTop, type Defineds, sectionOf } from './sections.ts';
 import { SERVICE_SCHEMA } from './service-schema.ts';
 
 const MAX_FILES = 50;
@@ -96,7 +96,7 @@ interface ServiceParts extends Parts {
 
 /** The section in written form, with defaults; undefined after problems. */
 async function checkService(root: MapNode, parts: ServiceParts): Promise<unknown> {
-  const node = root.entries.get('service')?.value;
+  const node = sectionOf(root, 'service');
   if (node === undefined) {
     const hint = 'add service: { pipelines: { traces: { receivers: […], exporters: […] } } }';
     parts.diagnostics.error({ ...root.origin, length: 1 }, 'the section "service" is missing', hint);

@@ -198,16 +198,22 @@ function mentionsIn(
       continue;
     }
     const defined = parts.defineds[section].get(id);
-    if (defined === undefined) {
+    if (defined === undefined && !isMisspelt(id, parts.defineds[section])) {
       parts.diagnostics.error(
         item.origin,
         `the ${SECTIONS[section]} "${id}" is not defined`,
         missingHint(id, section, parts),
       );
-    } else used.add(defined);
+    } else if (defined !== undefined) used.add(defined);
     mentions.set(id, { id, origin: item.origin, definition: defined?.definition ?? null });
   }
   return [...mentions.values()];
+}
+
+/** Whether the definition has a misspelt id or type, which is reported there. */
+function isMisspelt(id: string, defineds: ReadonlyMap<string, Defined>): boolean {
+  const near = nearest(id, defineds.keys());
+  return near !== null && defineds.get(near)?.definition === null;
 }
 
 function missingHint(id: string, section: SectionName, { defineds, definitions }: Parts): string | null {

@@ -7,7 +7,7 @@ import { COLLECTOR_TYPES } from './collector-hints.ts';
 import type { CompiledSchemas } from './compiled-schemas.ts';
 import { parseComponentId } from './component-id.ts';
 import { type ComponentConfig, SECTION_NAMES, SECTIONS, type SectionName } from './config.ts';
-import { suggest } from '../component/nearest.ts';
+import { nearest, suggest } from '../component/nearest.ts';
 import { emptyMap, type Entry, type MapNode, type Node, nodeAt } from './node.ts';
 import { type Diagnostics, quote } from './diagnostics.ts';
 import { convertUnits, redact } from './schema.ts';
@@ -50,6 +50,14 @@ export function checkTop(root: Node, diagnostics: Diagnostics): MapNode | null {
   return root;
 }
 
+/** A misspelt section, which is an error, is read as the one that is meant: else every reference to it is one too. */
+export function sectionOf(root: MapNode, name: string): Node | undefined {
+  const misspelt = () => [...root.entries.keys()].find((key) => !TOP_LEVEL.includes(key) && meant(key) === name);
+  return root.entries.get(root.entries.has(name) ? name : (misspelt() ?? ''))?.value;
+}
+
+const meant = (key: string): string | null => nearest(key, TOP_LEVEL);
+
 interface Place {
   readonly workingDirectory: string;
   readonly schemas: CompiledSchemas;
@@ -73,7 +81,7 @@ export async function checkSections(
 
 async function checkSection(name: SectionName, root: MapNode, parts: Parts): Promise<ReadonlyMap<string, Defined>> {
   const { diagnostics } = parts;
-  const section = root.entries.get(name)?.value ?? emptyMap(root.origin);
+  const section = sectionOf(root, name) ?? emptyMap(root.origin);
   const found = new Map<string, Defined>();
   diagnostics.absorb(section.faults);
   if (section.kind === 'scalar' && section.value === null) return found;

@@ -117,6 +117,8 @@ t.test('wrong usage exits with 2, with a hint and without a stack trace', async 
     err: 'error: unknown command "validat"\n  hint: did you mean "validate"?\n',
   });
   t.match(await sluice(['start']), { code: 2, err: /did you mean "run"/u });
+  t.match(await sluice(['poject', 'create', 'shop']), { code: 2, err: /did you mean "project create"/u });
+  t.match(await sluice(['enviroment']), { code: 2, err: /did you mean "environment"/u });
   t.match(await sluice(['login']), { code: 2, err: /did you mean "console"/u });
   t.match(await sluice(['validate', '--cnfig', 'x']), { code: 2, err: /did you mean "--config"/u });
   t.match(await sluice(['validate', 'extra']), { code: 2, err: /does not take "extra"/u });

@@ -45,7 +45,8 @@ async function sendSpans(spans: readonly object[], service = 'shop'): Promise<vo
 const nowNs = (): bigint => BigInt(Date.now()) * 1_000_000n;
 
 t.test('without stored data every command reports that and succeeds', async (t) => {
-  t.match(await sluice('traces'), { code: 0, out: /^No traces match/u, err: '' });
+  t.match(await sluice('traces'), { code: 0, out: /^There are no traces\. `.* demo --config a\.yaml` /u, err: '' });
+  t.strictSame(await sluice('traces', '--user', 'u-1'), { code: 0, out: 'No traces match.\n', err: '' });
   t.strictSame(await read('traces'), []);
   t.match(await sluice('usage'), { code: 0, out: /^No model calls match\./u });
   t.match(await read('usage'), {

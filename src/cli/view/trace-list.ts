@@ -17,7 +17,6 @@ const OPTIONAL = new Set(['SERVICE', 'USER']);
 const DISPENSABLE = ['SPANS', 'CALLS'];
 
 export function describeTraces(rows: readonly TraceRow[], terminal: Terminal, nowMs: number): string {
-  if (rows.length === 0) return 'No traces match. `sluice demo` sends an example.';
   const { style } = terminal;
   const head = ['AGE', 'TRACE', 'NAME', 'SPANS', 'CALLS', 'TOKENS', 'COST', 'TOOK', 'ERRORS'];
   const cells = [head, ...rows.map((row) => cellsOf(row, style, nowMs))];

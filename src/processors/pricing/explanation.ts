@@ -147,9 +147,10 @@ export function describePrice(explanation: PriceExplanation): string {
         : `Searched:\n${explanation.tried.map((place) => `  ${place}`).join('\n')}`;
     return `${asked}\nNo price: ${explanation.unpriced}.\n${searched}\nAn entry under pricing.overrides can price it.`;
   }
+  const searched = explanation.tried.length === 1 ? '1 place' : `${explanation.tried.length} places`;
   const lines = [
     asked,
-    `Provider ${explanation.route ?? 'none'}; matched ${card.provider}/${card.model} (${card.match}) of ${card.source} ${card.version}; ${explanation.tried.length} places searched.`,
+    `Provider ${explanation.route ?? 'none'}; matched ${card.provider}/${card.model} (${card.match}) of ${card.source} ${card.version}; ${searched} searched.`,
     `In force from ${card.effectiveFrom ?? 'the beginning'}${card.window === null ? '' : `, hours ${card.window}`}, tier ${card.tier}. USD per million tokens: ${Object.entries(
       card.rates,
     )
