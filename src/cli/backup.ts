@@ -12,7 +12,7 @@ import { withDatabase } from './database.ts';
 import { versionOf } from '../component/version.ts';
 import { formatBytes, formatCount } from './view/format.ts';
 import { progressLines } from './view/progress.ts';
-import { fileFault, OTHER_PLACE } from './file-fault.ts';
+import { fileFault, OTHER_PLACE } from '../component/file-fault.ts';
 
 /** Instead of a file: standard output or input. */
 export const STREAM = '-';

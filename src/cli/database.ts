@@ -26,7 +26,7 @@ import { findDaemons, type RunningDaemon } from '../daemon/runtime-folder.ts';
 import type { Call } from './command.ts';
 import { commandLine } from './command-line.ts';
 import { readConfig } from './config-options.ts';
-import { fileFault } from './file-fault.ts';
+import { fileFault } from '../component/file-fault.ts';
 import { requireProject } from './known-project.ts';
 import { describeOthers } from './running-daemon.ts';
 

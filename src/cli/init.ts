@@ -5,7 +5,7 @@ import { UserError } from '../errors.ts';
 import type { Command } from './command.ts';
 import { commandLine } from './command-line.ts';
 import { OWN_FILE, packagedConfig } from './config-options.ts';
-import { fileFault } from './file-fault.ts';
+import { fileFault } from '../component/file-fault.ts';
 
 const MODE = 0o644;
 

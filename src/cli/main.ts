@@ -14,7 +14,7 @@ import { COMMANDS, DEFAULT_COMMAND, OWN_COMMANDS } from './commands.ts';
 import { RUN_OPTIONS } from './config-options.ts';
 import { EarlyEnd } from './early-end.ts';
 import { commandHelp, groupHelp, overviewHelp, ROOT_OPTIONS } from './help.ts';
-import { fileFault } from './file-fault.ts';
+import { fileFault } from '../component/file-fault.ts';
 import { firstWord, parseWords, UsageError } from './options.ts';
 import { makeStyle, makeTerminal, type Terminal, wantsColour } from './terminal.ts';
 import { versionOf } from '../component/version.ts';

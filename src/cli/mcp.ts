@@ -16,7 +16,7 @@ import { CONFIG_OPTIONS, configWords } from './config-options.ts';
 import { ConsoleApi } from './console-api.ts';
 import { type Opened, withDatabase } from './database.ts';
 import { explainStoredSpan } from './explain.ts';
-import { fileFault } from './file-fault.ts';
+import { fileFault } from '../component/file-fault.ts';
 import { flagOption, listOption, textOption, UsageError } from './options.ts';
 import { queryViews } from './view-queries.ts';
 import { versionOf } from '../component/version.ts';

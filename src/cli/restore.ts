@@ -15,7 +15,7 @@ import { migrate, withDatabase } from './database.ts';
 import { refuseForeignDatabase } from './foreign-database.ts';
 import { formatCount } from './view/format.ts';
 import { progressLines } from './view/progress.ts';
-import { fileFault } from './file-fault.ts';
+import { fileFault } from '../component/file-fault.ts';
 import { flagOption, onlyWord } from './options.ts';
 
 export const command: Command = {

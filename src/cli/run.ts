@@ -5,7 +5,7 @@ import { isWorker } from '../daemon/workers/messages.ts';
 import type { Call, Command } from './command.ts';
 import { commandLine } from './command-line.ts';
 import { configWords, RUN_OPTIONS, readConfig } from './config-options.ts';
-import { fileFault } from './file-fault.ts';
+import { fileFault } from '../component/file-fault.ts';
 import { describeGreeting } from './greeting.ts';
 import { refuseForeignDatabase } from './foreign-database.ts';
 import { UsageError, type Values } from './options.ts';

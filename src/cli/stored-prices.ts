@@ -19,7 +19,7 @@ import { flagOption, onlyWord, pairsOf, textOption, UsageError } from './options
 import { loadBook, pricingOptionsOf } from './price-book.ts';
 import { asJson, clean } from './view/screen-text.ts';
 import { layOut } from './terminal.ts';
-import { fileFault } from './file-fault.ts';
+import { fileFault } from '../component/file-fault.ts';
 
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 const PROJECT = {

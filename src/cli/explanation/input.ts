@@ -5,7 +5,7 @@ import { readLimitedFile } from '../../component/limited-file.ts';
 import { UserError } from '../../errors.ts';
 import type { Row } from '../reader.ts';
 import type { Body } from './stages.ts';
-import { fileFault } from '../file-fault.ts';
+import { fileFault } from '../../component/file-fault.ts';
 
 /** As for requests. */
 const MAX_BYTES = 16 * 1024 * 1024;

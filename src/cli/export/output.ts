@@ -4,7 +4,7 @@ import type { Writable } from 'node:stream';
 import { UserError } from '../../errors.ts';
 import { CompleteFile } from '../complete-file.ts';
 import type { EarlyEnd } from '../early-end.ts';
-import { fileFault, OTHER_PLACE } from '../file-fault.ts';
+import { fileFault, OTHER_PLACE } from '../../component/file-fault.ts';
 
 export interface Output {
   write(text: string): Promise<void>;

@@ -13,7 +13,7 @@ import { endConnection } from '../../extensions/postgres/connection-end.ts';
 import type { Database } from '../../extensions/postgres/database.ts';
 import { copyIn, copyOut } from '../../extensions/postgres/transfer/copy.ts';
 import type { Call } from '../command.ts';
-import { fileFault } from '../file-fault.ts';
+import { fileFault } from '../../component/file-fault.ts';
 import { formatBytes, formatCount, plural } from '../view/format.ts';
 import { progressLines } from '../view/progress.ts';
 import { asJson } from '../view/screen-text.ts';

@@ -1,3 +1,4 @@
+/** Why an operation on a file failed, in words, by the code of the system's error. */
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file or folder',
   ENOTDIR: 'a part of the path is not a folder',
