@@ -3,6 +3,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file or folder',
   ENOTDIR: 'a part of the path is not a folder',
   EISDIR: 'it is a folder',
+  EEXIST: 'a file or a broken link has this name',
   EACCES: 'this user may not do that',
   EPERM: 'this user may not do that',
   EROFS: 'the file system is read-only',

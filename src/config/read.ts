@@ -21,6 +21,9 @@ const FAULTS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'has too long a name',
 };
 
+const READABLE = 'Give the user of this process the right to read it, and to enter its folder.';
+const HINTS: Readonly<Record<string, string>> = { EACCES: READABLE, EPERM: READABLE };
+
 /** Null when the file cannot be used; the problem is then reported. */
 export type ReadSource = (name: string, path: string, diagnostics: Diagnostics) => Source | null;
 
@@ -36,7 +39,7 @@ export function readSource(name: string, path: string, diagnostics: Diagnostics)
     const code = errorCode(error);
     return refuse(
       FAULTS[code] ?? `cannot be read (${code || 'unknown fault'})`,
-      code === 'ENOENT' ? missing(name, path) : null,
+      code === 'ENOENT' ? missing(name, path) : (HINTS[code] ?? null),
     );
   }
   if (typeof bytes === 'string') return refuse(bytes, bytes === IS_FOLDER ? 'Name a file in it.' : null);

@@ -107,7 +107,8 @@ export class Daemon {
     if (problems.length === 0) this.#logger.info(fields, 'everything is ready');
     else this.#logger.warn({ ...fields, problems }, 'everything has started, but not all of it is ready');
     if (!this.#stopping) this.#manager.ready();
-    void greet(this.#host, config, this.#capabilities, this.#logger, this.#bound);
+    const greeter = { host: this.#host, logger: this.#logger, bound: this.#bound, isStopping: () => this.#stopping };
+    void greet(config, this.#capabilities, greeter);
     return this.#finished;
   }
 

@@ -19,17 +19,19 @@ const FIRST_LABEL = 'first start';
 const KEY_FILE = 'first-key';
 const KEY_FILE_MODE = 0o600;
 
+export interface Greeter {
+  readonly host: DaemonHost;
+  readonly logger: Logger;
+  readonly bound: BoundAddress;
+  isStopping(): boolean;
+}
+
 /**
  * Waits until the database is open, which may be long after the start. Never fails: a daemon that serves continues
  * without its greeting.
  */
-export async function greet(
-  host: DaemonHost,
-  config: Config,
-  capabilities: Capabilities,
-  logger: Logger,
-  bound: BoundAddress,
-): Promise<void> {
+export async function greet(config: Config, capabilities: Capabilities, daemon: Greeter): Promise<void> {
+  const { host, logger, bound, isStopping } = daemon;
   const endpoint = findEndpoint(config, bound);
   const database = capabilities.find(POSTGRES_DATABASE);
   if (database === undefined || endpoint === null) return;
@@ -38,11 +40,12 @@ export async function greet(
     const grpc = findGrpcEndpoint(config, bound);
     if (config.service.telemetry.logs.format === 'json') return await greetInLog({ host, config, database, logger });
     const psql = await psqlLine(host, config);
-    const first = await openFirstProject(database, config);
     const console = await openConsole(capabilities);
+    // Last: the key is shown only now.
+    const first = await openFirstProject(database, config);
     host.greet({ endpoint, grpc, listensEverywhere: listensEverywhere(config), psql, ...first, console });
   } catch (error) {
-    logger.warn({ error }, 'the greeting could not be prepared');
+    if (!isStopping()) logger.warn({ error }, 'the greeting could not be prepared');
   }
 }
 

@@ -5,6 +5,7 @@
 import { chmod, lchown, lstat, mkdir, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
+import { fileFault } from '../../../component/file-fault.ts';
 import { EmbeddedServerError, type HostProcess, type Identity, type ServerLog } from './host-process.ts';
 import { defaultUser } from './server-user.ts';
 import { errorCode } from '../../../errors.ts';
@@ -50,18 +51,14 @@ export async function openServerFolder(options: ServerFolderOptions): Promise<Se
       `the database in ${folder} belongs to user ${owner.uid}, and this process runs as user ${uid}: start it as the same user as before, or hand the folder over with \`chown -R ${uid} ${folder}\``,
     );
   }
-  await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
-    throw unwritable(folder, error);
-  });
+  await makeFolders(folder, 0o700);
   const real = await realpath(folder);
   return { path: real, cluster: join(real, 'cluster'), identity: undefined, closed: false, programs: real };
 }
 
 async function openAsRoot(options: ServerFolderOptions, wanted: string): Promise<ServerFolder> {
   await makeTraversable(dirname(wanted));
-  await mkdir(wanted, { recursive: true }).catch((error: unknown) => {
-    throw unwritable(wanted, error);
-  });
+  await makeFolders(wanted);
   const folder = await realpath(wanted);
   const { uid } = await stat(folder);
   // Root remains the owner of the folder, and only the files of the server change their owner. Otherwise an intruder in
@@ -103,9 +100,7 @@ export async function handOver(path: string, serverFolder: ServerFolder): Promis
 
 /** Creates a folder and the missing folders above it, traversable for other users; existing folders are not changed. */
 export async function makeTraversable(folder: string): Promise<void> {
-  const first = await mkdir(folder, { recursive: true, mode: 0o755 }).catch((error: unknown) => {
-    throw unwritable(folder, error);
-  });
+  const first = await makeFolders(folder, 0o755);
   if (first === undefined) return;
   // The umask of the process may have removed the permission.
   for (let path = folder; !relative(first, path).startsWith('..'); path = dirname(path)) {
@@ -132,12 +127,25 @@ export async function permits(path: string, identity: Identity, rights: number):
   return ((mode >> shift) & rights) === rights;
 }
 
-function unwritable(folder: string, cause: unknown): EmbeddedServerError {
-  const reason = errorCode(cause) || String(cause);
-  return new EmbeddedServerError(
-    `the folder ${folder} cannot be made (${reason}): choose a data_dir that this process may write to`,
-    { cause },
+/** Returns the first folder that was made. */
+async function makeFolders(folder: string, mode?: number): Promise<string | undefined> {
+  try {
+    return await mkdir(folder, { recursive: true, mode });
+  } catch (error) {
+    const cause = errorCode(error) === 'ENOENT' ? await firstFault(folder, error) : error;
+    throw new EmbeddedServerError(
+      `the folder ${folder} cannot be made, because ${fileFault(cause)}: choose a data_dir that this process may write to`,
+    );
+  }
+}
+
+/** Node reports ENOENT for a read-only file system, and for a broken link on the path. */
+async function firstFault(folder: string, error: unknown): Promise<unknown> {
+  const fault: unknown = await mkdir(folder).then(
+    () => error,
+    (reason: unknown) => reason,
   );
+  return errorCode(fault) === 'ENOENT' && dirname(folder) !== folder ? firstFault(dirname(folder), error) : fault;
 }
 
 /**

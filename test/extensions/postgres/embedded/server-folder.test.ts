@@ -1,5 +1,18 @@
 /** Users, folders and paths: the place of the embedded server's files when the default place is not usable. */
-import { access, chmod, chown, cp, mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  access,
+  chmod,
+  chown,
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import t from 'tap';
@@ -34,6 +47,23 @@ t.test(
     t.equal(uid, UNPRIVILEGED, 'root runs an existing database as its owner, and the owner stays the same');
   },
 );
+
+t.test('a data folder that cannot be made is refused with the cause in words', async (t) => {
+  const folder = await folderFor(t);
+  await writeFile(join(folder, 'file'), '');
+  await symlink('/nowhere/at/all', join(folder, 'broken'));
+  await symlink('circle', join(folder, 'circle'));
+  for (const [name, cause] of [
+    ['file', 'a part of the path is not a folder|a file or a broken link has this name'],
+    ['broken', 'a file or a broken link has this name'],
+    ['circle', 'its symbolic links form a circle'],
+  ] as const) {
+    const { server } = serverFor(t, join(folder, name));
+    await t.rejects(server.start(), {
+      message: new RegExp(`cannot be made, because (?:${cause}): choose a data_dir`, 'u'),
+    });
+  }
+});
 
 /** A data folder below one that only root may enter, for example /root. */
 async function closedFolder(t: Parameters<typeof folderFor>[0]) {
