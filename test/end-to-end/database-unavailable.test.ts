@@ -21,7 +21,11 @@ t.setTimeout(300_000);
 /** A well-formed key with a valid checksum, so that only a lookup can refuse it. */
 const STORED_KEY = createApiKey().text;
 const server = await makeServer(t);
-const config = safe(postgresConfig({ databaseUrl: server.url }));
+const processors = 'auth, environment, normalization, pricing';
+const config = safe(postgresConfig({ databaseUrl: server.url, processors })).replace(
+  'normalization: {}',
+  'normalization: {}\n  pricing: {}',
+);
 
 /** The server of this test stores its own log, so no further right is needed. */
 function safe(text: string): string {
@@ -53,6 +57,7 @@ t.test('the daemon starts without its database, answers 503, and serves when the
   t.equal(binary.status, 503);
   t.match(statusMessage(binary.body), /can safely be sent again/);
   t.equal(linesOf(daemon, 'trying again'), 1, 'one line for all the tries');
+  t.equal(linesOf(daemon, 'stored prices'), 0, 'and none for what follows from it');
 
   await server.start();
   t.ok(await until(() => daemon.service.ready()), 'ready without a restart');

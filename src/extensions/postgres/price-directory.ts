@@ -27,8 +27,9 @@ export class PostgresPriceDirectory implements PriceDirectory {
     this.#announcements = announcements;
   }
 
-  readPrices(): Promise<readonly StoredPrice[]> {
-    return listPrices(this.#database, null);
+  /** None before the database is open: its opening is announced as a change. */
+  async readPrices(): Promise<readonly StoredPrice[]> {
+    return this.#database.isOpen ? await listPrices(this.#database, null) : [];
   }
 
   onChange(changed: () => void): () => void {
