@@ -9,11 +9,14 @@ import type { Listener } from '../../component/listening.ts';
 import type { HttpConnections } from '../../net/http-connections.ts';
 import { servePaced } from '../../net/paced-server.ts';
 import { targetOf } from '../../net/request-target.ts';
+import { TELEMETRY_PLACE } from '../../net/telemetry-place.ts';
 
 export interface HealthCheckOptions {
   readonly endpoint: string;
   readonly path: string;
 }
+
+const OTHER_PATH = `This is the readiness check. ${TELEMETRY_PLACE}`;
 
 export const healthCheck = defineExtension<HealthCheckOptions>({
   type: 'health_check',
@@ -75,7 +78,7 @@ class HealthCheck implements Extension {
   }
 
   #answerTo(request: IncomingMessage): readonly [status: number, body: object] {
-    if (targetOf(request.url ?? '')?.path !== this.#options.path) return [404, { message: 'Not found' }];
+    if (targetOf(request.url ?? '')?.path !== this.#options.path) return [404, { message: OTHER_PATH }];
     if (request.method !== 'GET' && request.method !== 'HEAD') return [405, { message: 'Use GET' }];
     const status = this.#host.capabilities.find(SERVICE_STATUS);
     const problems = status?.problems() ?? ['the state of the service is unknown'];

@@ -4,6 +4,7 @@ import type { Component } from '../../component/component.ts';
 import type { HttpConnections } from '../../net/http-connections.ts';
 import { servePaced } from '../../net/paced-server.ts';
 import { targetOf } from '../../net/request-target.ts';
+import { TELEMETRY_PLACE } from '../../net/telemetry-place.ts';
 import type { Listener, Listeners } from '../../component/listening.ts';
 
 export interface MetricsSource {
@@ -11,6 +12,7 @@ export interface MetricsSource {
   print(): string | Promise<string>;
 }
 
+const OTHER_PATH = `The metrics are at /metrics. ${TELEMETRY_PLACE}\n`;
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 export class MetricsServer implements Component {
@@ -27,7 +29,7 @@ export class MetricsServer implements Component {
     this.#connections = servePaced((request, response) => {
       const found = request.method === 'GET' && targetOf(request.url ?? '')?.path === '/metrics';
       if (found) void answer(response, texts);
-      else response.writeHead(404, { 'Content-Type': 'text/plain' }).end('The metrics are at /metrics\n');
+      else response.writeHead(404, { 'Content-Type': 'text/plain' }).end(OTHER_PATH);
     });
   }
 

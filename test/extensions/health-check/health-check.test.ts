@@ -56,7 +56,9 @@ t.test('ready is 200, not ready is 503 with the reasons', async (t) => {
   t.equal(broken.headers.get('content-type'), 'application/json');
   t.same(await broken.json(), { status: 'not_ready', problems: ['exporter postgres is not healthy'] });
 
-  t.equal((await fetch(`${url}/other`)).status, 404);
+  const other = await fetch(`${url}/v1/traces`, { method: 'POST' });
+  t.equal(other.status, 404);
+  t.match(await other.text(), 'Telemetry goes to the receiver otlp', 'a sender with the wrong port');
   const absolute = request({ port: ports[0], path: 'http://health.example/' }).end();
   const [proxied] = (await once(absolute, 'response')) as [IncomingMessage];
   t.equal(proxied.resume().statusCode, 503, 'a target in absolute form');

@@ -18,4 +18,6 @@ t.test('the metrics are at /metrics, also for a target in absolute form', async 
     const [response] = (await once(request({ port, path }).end(), 'response')) as [IncomingMessage];
     t.equal(response.resume().statusCode, status, path);
   }
+  const telemetry = await fetch(`http://127.0.0.1:${port}/v1/traces`, { method: 'POST' });
+  t.match(await telemetry.text(), 'Telemetry goes to the receiver otlp', 'a sender with the wrong port');
 });

@@ -16,6 +16,7 @@ import type { RowThread } from './row-thread.ts';
 import type { Authentication } from '../auth/authentication.ts';
 import type { Logins } from '../auth/logins.ts';
 import { targetOf } from '../../../net/request-target.ts';
+import { TELEMETRY_PLACE } from '../../../net/telemetry-place.ts';
 import { ConsoleError } from '../errors.ts';
 import { type ArchiveReaders, archivedTraceOf, type Loading, loadingOfDays } from './archive-readers.ts';
 import { readBody } from './bodies.ts';
@@ -35,8 +36,6 @@ const API_PATH = /^\/(?:api|tempo|jaeger|mcp|\.well-known)(?:\/|$)/u;
 const FILE_PATH = /^\/[^/]*\.[^/]*$/u;
 /** Paths of OTLP/HTTP. The console's port is next to that of the receiver. */
 const OTLP_PATH = /^\/v1\/(?:traces|logs|metrics)$/u;
-const OTLP_HINT =
-  'Send it to the endpoint of the receiver otlp: by default port 4318 for OTLP/HTTP, and 4317 for gRPC.';
 /** Fetch-Metadata of requests that come from the console itself, or from the address bar. */
 const OWN_SITE = new Set(['same-origin', 'none']);
 const STREAMS = new Set<Reply['kind']>(['lines', 'events', 'download']);
@@ -174,7 +173,10 @@ export class Requests {
     if (url.length > MAX_URL_LENGTH) throw new ConsoleError('url_too_long');
     if (target === null) throw new ConsoleError('request_invalid');
     if (method === 'POST' && OTLP_PATH.test(target.path))
-      throw new ConsoleError('not_found', { message: 'The console does not receive telemetry.', hint: OTLP_HINT });
+      throw new ConsoleError('not_found', {
+        message: 'The console does not receive telemetry.',
+        hint: TELEMETRY_PLACE,
+      });
     // A preflight request of another site. No answer allows it.
     if (method === 'OPTIONS') throw new ConsoleError('cross_origin');
     if (method !== 'GET' && method !== 'HEAD') this.#checkOrigin(request, host);
