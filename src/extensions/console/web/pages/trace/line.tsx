@@ -126,7 +126,13 @@ function Bar({ span, zoom }: { span: Span; zoom: View }): JSX.Element | null {
   const isOutside =
     span.parent !== null && (span.start < span.parent.start - 1e-3 || endOf(span) > endOf(span.parent) + 1e-3);
   const className = `span-bar hue-${hueOf(span.category)} ${span.isError ? 'bad' : ''} ${parts === null ? 'solid' : ''}`;
-  const flip = left > 70;
+  // Beside the bar, or over its end: behind the end of the axis are the figures.
+  const label =
+    left > 70
+      ? { right: `${100 - left}%` }
+      : right > 90
+        ? { right: 0, background: 'var(--ground)' }
+        : { left: `${right}%` };
   return (
     <>
       <span class={className} style={{ left: `${left}%`, width: `${Math.max(0, right - left)}%` }}>
@@ -141,7 +147,7 @@ function Bar({ span, zoom }: { span: Span; zoom: View }): JSX.Element | null {
       {first !== null && first > 0 && first < 100 ? (
         <span class="first-token" title="first token" style={{ left: `${first}%` }} />
       ) : null}
-      <span class="bar-label" style={flip ? { right: `${100 - left}%` } : { left: `${right}%` }}>
+      <span class="bar-label" style={label}>
         {span.duration === null ? 'no end' : tookMs(span.duration)}
         {isOutside ? (
           <span title="outside of its parent: the clocks differ, or the parent did not wait"> ⇥</span>
