@@ -52,7 +52,10 @@ t.test('a key form without a literal prefix is refused', async (t) => {
 t.test('a beginning repeated to eight mebibytes is no fault', async (t) => {
   const scene = new Scene();
   const processor = scene.processor({ redact: ALL_PRESETS });
-  for (const unit of ['xoxb-', 'sk-ant-api03-', 'glpat-', 'AIza', 'eyJ', 'authorization:', 'bearer a', 'whsec_/+']) {
+  for (const unit of [
+    ...['xoxb-', 'sk-ant-api03-', 'glpat-', 'AIza', 'eyJ', 'authorization:', 'bearer a', 'whsec_/+'],
+    ...[';pwd={', ';pwd="', ';pwd=""a'],
+  ]) {
     const body = unit.repeat(Math.ceil((8 * MIB) / unit.length));
     const batch = scene.process(processor, SIGNAL_LOGS, logs({ body: { stringValue: body } }), 'protobuf');
     t.ok(scene.tables.text(batch).length > 0, unit);
@@ -121,6 +124,9 @@ t.test('of parameters only the values of secrets are replaced', async (t) => {
     ['Server=h;Password="a;b c";Encrypt=1', 'Server=h;Password="*";Encrypt=1'],
     ["Server=h;Pwd='a;b';Encrypt=1", "Server=h;Pwd='*';Encrypt=1"],
     ['Driver={x};PWD={a;b};Trusted=no', 'Driver={x};PWD={*};Trusted=no'],
+    ['Driver={x};PWD={a}};b};Trusted=no', 'Driver={x};PWD={*};Trusted=no'],
+    ['Server=h;Pwd={a}b;Encrypt=1', 'Server=h;Pwd=*;Encrypt=1'],
+    ['Server=h;Password="a"";b";Encrypt=1', 'Server=h;Password="*";Encrypt=1'],
     ["https://h/?token='a+b%2F'&page=2", "https://h/?token='*'&page=2"],
     [
       '{"args":"{\\"url\\":\\"https://h/?user[pwd]=a&b=2\\"}"}',
@@ -129,6 +135,7 @@ t.test('of parameters only the values of secrets are replaced', async (t) => {
     ...[
       ...['https://h/?page_token=a&nextToken=b&q=password', 'token=a, ?token=', '?token= a', '?max_tokens=5'],
       ...['<a href="/?token=" class="a">', '{"url":"/?token=","a":"b"}', "<a href='/?sig='>a</a>'"],
+      ...['{"dsn":"Server=h;Pwd=","a":"b"}', 'a = "Server=h;Pwd="; b = "c"', "'/?token='+token+'&page=2'"],
       ...['https://h/?design=a&key=b&signed=c', '?tokens[0]=a', '?a[0]=b&c[key]=d', `?${'a'.repeat(64)}_password=b`],
     ].map((text) => [text, text] as const),
   ] as const)

@@ -42,6 +42,8 @@ const ENCLOSED: ReadonlyMap<string, string> = new Map([
   ['{', '}'],
 ]);
 const NOT_ENCLOSED = '<>\r\n';
+/** What follows the sign that ends a value, beside white space and the end. Before another character it is no end. */
+const AFTER_ENCLOSED = `${VALUE_ENDS}&;#,)]}\\\``;
 
 /** Only the value is replaced. */
 export const scanUrlParameters: Scan = (text, start, end, found, cut) => {
@@ -88,19 +90,33 @@ function valueAt(text: string, from: number, separator: string): readonly [from:
   return to > from ? [from + 1, to] : [from, endOfValue(text, from, separator)];
 }
 
-/** The end of a value in quotes or braces; 0: what follows is none, but the end of the text that holds the URL. */
+/**
+ * The end of a value in quotes or braces; 0: what follows is none, but the end of the text that holds the URL. The next
+ * sign of its kind decides, or else the time would be quadratic in a text of many that are never closed.
+ */
 function endOfEnclosed(text: string, from: number, closing: string, separator: string): number {
+  const opening = text.charAt(from - 1);
   const end = Math.min(text.length, from + LONGEST_RUN);
   for (let at = from; at < end; at++) {
     const character = text.charAt(at);
-    if (character === closing) return at;
-    const ends =
-      separator === SEMICOLON
-        ? NOT_ENCLOSED.includes(character) || (at === from && WHITE_SPACE.test(character))
-        : (classOf(text.charCodeAt(at)) & LONG_VALUE.classes) === 0 && !LONG_VALUE.also.includes(character);
-    if (ends) return 0;
+    if (character === closing) {
+      const next = text.charAt(at + 1);
+      // Within a value it is doubled.
+      if (next !== closing) return isAfterEnclosed(next) ? at : 0;
+      at++;
+    } else if (character === opening || !mayBeEnclosed(character, at === from, separator)) return 0;
   }
   return 0;
+}
+
+const isAfterEnclosed = (character: string): boolean =>
+  character === '' || AFTER_ENCLOSED.includes(character) || WHITE_SPACE.test(character);
+
+function mayBeEnclosed(character: string, isFirst: boolean, separator: string): boolean {
+  if (separator === SEMICOLON) return !NOT_ENCLOSED.includes(character) && !(isFirst && WHITE_SPACE.test(character));
+  // A plus sign after the quote joins texts in source code.
+  if (isFirst && character === '+') return false;
+  return (classOf(character.charCodeAt(0)) & LONG_VALUE.classes) !== 0 || LONG_VALUE.also.includes(character);
 }
 
 function endOfValue(text: string, from: number, separator: string): number {
