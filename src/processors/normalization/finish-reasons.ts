@@ -25,13 +25,14 @@ export function fillFinishReasons(view: RecordView): void {
     if (!view.applies(rule)) continue;
     const row = fields.rowAt(FINISH_REASON, index);
     if (view.withholds(rule, row)) continue;
-    if (rule.flattened || rule.paths !== null) {
+    const isPart = rule.paths !== null || rule.before !== null || rule.after !== null;
+    if (rule.flattened || isPart) {
       if (setReasons(view, reasonsAt(view, rule, row))) return;
     } else if (setUsual(view, rule, row)) return;
   }
 }
 
-/** Nearly all calls have one of a few values, so their column text is cached by the bytes of the value. */
+/** Nearly all calls have one of a few values, so their column text is cached by the bytes of the whole value. */
 function setUsual(view: RecordView, rule: Rule, row: number): boolean {
   const { lookups, batch, reader, memory } = view;
   const { kind } = reader.at(row);

@@ -130,6 +130,8 @@ t.test('counts, durations and words of finishing are the part of a text that a m
     ...{ input_tokens: 120, output_tokens: 12, cache_read_tokens: 20, time_to_first_token_ms: 250 },
     ...{ finish_reasons: ['stop'] },
   });
+  const other = { 'gen_ai.operation.name': 'chat', 'gen_ai.response.finish_reasons': 'reason=stop' };
+  t.match(cut.span(other), { finish_reasons: ['reason=stop'] }, 'of another sender it is the whole text');
   t.match(cut.span({ ...attributes, 'cut.in': 120n }), { input_tokens: 120 }, 'a number is not cut');
   t.match(cut.span({ ...attributes, 'cut.in': '120' }), { input_tokens: null }, 'a text without the end that is named');
 });
