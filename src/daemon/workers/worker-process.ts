@@ -202,7 +202,7 @@ export class WorkerProcess {
       // It has started again while the others prepared this configuration.
       if (this.#prepared !== this.#primary.assignment()) this.#state = 'starting';
       this.#catchingUp = this.#catchUp();
-      await this.#catchingUp.catch(() => this.kill());
+      await this.#catchingUp.catch(() => this.#endUnusable());
     }
   }
 
@@ -372,9 +372,13 @@ export class WorkerProcess {
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       this.#primary.logger.error({ ...fields, error: reason }, 'a worker could not start again');
-      // It may run with a former configuration, and refuse the one in force.
-      if (this.#state === 'starting') this.kill();
+      this.#endUnusable();
     }
+  }
+
+  /** It may run with a former configuration, and refuse the one in force. One that stops refuses too. */
+  #endUnusable(): void {
+    if (this.#state === 'starting' && this.#running !== null) this.kill();
   }
 }
 

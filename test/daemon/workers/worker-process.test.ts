@@ -25,7 +25,10 @@ class Child extends EventEmitter {
   }
 
   answer(kind: string): void {
-    this.emit('message', { kind, ...(kind === 'refused' ? { fault: { message: 'unusable', hint: null } } : {}) });
+    this.emit('message', {
+      kind,
+      ...(kind === 'refused' || kind === 'failed' ? { fault: { message: 'unusable', hint: null } } : {}),
+    });
   }
 
   send({ kind, assignment }: { readonly kind: string; readonly assignment?: { readonly texts: string } }): void {
@@ -191,6 +194,40 @@ t.test('a worker that cannot switch to the configuration in force starts again w
     children.map(({ got }) => got),
     [['start one', 'prepare two'], ['start two']],
   );
+});
+
+t.test('a worker that refuses another configuration because it stops is not killed', async (t) => {
+  const scene = makeScene();
+  const { worker, children } = scene;
+  await worker.start();
+  const [child] = children;
+  if (child !== undefined) child.send = ({ kind }) => void child.got.push(kind);
+  scene.assignment = { texts: 'two' };
+  const renewed = worker.renew();
+  const stopped = worker.stop(0);
+  child?.answer('refused');
+  await renewed;
+  t.ok(child?.connected, 'it answers its requests first');
+  child?.kill();
+  await stopped;
+  t.same(child?.got, ['start one', 'prepare', 'stop']);
+});
+
+t.test('a worker whose start failed ends by itself', async (t) => {
+  const scene = makeScene();
+  const { worker, children, events } = scene;
+  await worker.start();
+  scene.answers = false;
+  children.at(-1)?.kill();
+  await once(events, 'spawned');
+  const child = children.at(-1);
+  if (child !== undefined) child.send = () => undefined;
+  child?.answer('hello');
+  await new Promise((resolve) => setImmediate(resolve));
+  child?.answer('failed');
+  await new Promise((resolve) => setImmediate(resolve));
+  t.ok(child?.connected);
+  await Promise.all([worker.stop(0), child?.kill()]);
 });
 
 const ASSIGNMENT = {} as never;
