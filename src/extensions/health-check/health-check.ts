@@ -16,8 +16,6 @@ export interface HealthCheckOptions {
   readonly path: string;
 }
 
-const OTHER_PATH = `This is the readiness check. ${TELEMETRY_PLACE}`;
-
 export const healthCheck = defineExtension<HealthCheckOptions>({
   type: 'health_check',
   summary: 'Reports over HTTP whether the service is ready',
@@ -78,7 +76,9 @@ class HealthCheck implements Extension {
   }
 
   #answerTo(request: IncomingMessage): readonly [status: number, body: object] {
-    if (targetOf(request.url ?? '')?.path !== this.#options.path) return [404, { message: OTHER_PATH }];
+    const { path } = this.#options;
+    if (targetOf(request.url ?? '')?.path !== path)
+      return [404, { message: `The readiness check is at ${path}. ${TELEMETRY_PLACE}` }];
     if (request.method !== 'GET' && request.method !== 'HEAD') return [405, { message: 'Use GET' }];
     const status = this.#host.capabilities.find(SERVICE_STATUS);
     const problems = status?.problems() ?? ['the state of the service is unknown'];

@@ -219,7 +219,7 @@ const KEY_SCHEMA = {
       pattern: '^[!-~]+$',
       secret: true,
       description:
-        'The key itself (16 characters of ASCII or more, without spaces), or `sha256:` and the hash of one in hex.',
+        'The key itself (16 ASCII characters or more, without spaces), or `sha256:` and the hash of one in hex.',
     },
     project: {
       type: 'string',
