@@ -143,6 +143,7 @@ export class Worker {
       void this.#send({ kind: 'switched' });
     } catch (error) {
       if (!change.announced) void this.#send({ kind: 'refused', fault: faultOf(error) });
+      else if (!(error instanceof Abandoned || error instanceof Interrupted)) void this.#fail(error);
     } finally {
       change.end();
     }
