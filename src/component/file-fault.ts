@@ -13,6 +13,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EFBIG: 'the file would be larger than this process may write',
   ENAMETOOLONG: 'the name is too long',
   ELOOP: 'its symbolic links form a circle',
+  EPIPE: 'the program that reads it has ended',
 };
 
 /** What to do when a file that the caller named cannot be written. */
