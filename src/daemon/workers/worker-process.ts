@@ -3,9 +3,10 @@
  * delays. A worker that sends no heartbeat is killed.
  */
 import type { ChildProcess } from 'node:child_process';
-import type { Socket } from 'node:net';
 import type { Logger } from '../../component/logger.ts';
 import { UserError } from '../../errors.ts';
+import { ConnectionChannel } from './connection-channel.ts';
+import { ExpectedMessages, type Kind, type MessageOf } from './expected-messages.ts';
 import {
   type Assignment,
   type Collected,
@@ -16,7 +17,7 @@ import {
   type Tapped,
   type WorkerMessage,
 } from './messages.ts';
-import type { Holder, SharedPorts } from './shared-ports.ts';
+import type { SharedPorts } from './shared-ports.ts';
 
 const FIRST_RESTART_MS = 200;
 const LONGEST_RESTART_MS = 30_000;
@@ -28,25 +29,6 @@ const MAX_MISSED_HEARTBEATS = 30;
 const PREPARE_TIMEOUT_MS = 30_000;
 /** Shorter than the timeout of a client that reads metrics or status. */
 const COLLECT_TIMEOUT_MS = 1_000;
-
-type Kind = WorkerMessage['kind'];
-
-interface Expectation {
-  readonly kinds: readonly Kind[];
-  received(message: WorkerMessage): void;
-  ended(error: Error): void;
-}
-
-/** An open socket of the system. Closing it again does nothing. */
-interface Handle {
-  close(): void;
-}
-
-interface HandOff {
-  readonly key: string;
-  readonly connection: Socket;
-  returned(): void;
-}
 
 /** What a worker process needs from the primary. */
 export interface Primary {
@@ -67,8 +49,8 @@ export class WorkerProcess {
   readonly number: number;
   readonly #primary: Primary;
   #child: ChildProcess | null = null;
-  /** The running process as the shared ports see it. Each start is another holder. */
-  #holder: Holder | null = null;
+  /** The running process as the shared ports see it. */
+  #channel: ConnectionChannel | null = null;
   #state: 'idle' | 'starting' | 'ready' | 'gone' | 'stopping' = 'idle';
   /** What the running process was started with, or has switched to. */
   #running: Assignment | null = null;
@@ -83,11 +65,7 @@ export class WorkerProcess {
   #missedHeartbeats = 0;
   #restart: NodeJS.Timeout | null = null;
   #whenEnded: () => void = () => undefined;
-  readonly #expectations = new Set<Expectation>();
-  /** Connections that are being sent, with the callback for a failure. */
-  readonly #handOffs = new Map<Socket, () => void>();
-  /** The last connection that was sent. Node sends the next one when the process has confirmed this one. */
-  #lastSent: Handle | null = null;
+  readonly #expected = new ExpectedMessages();
   #stopReport: StopReport = { answered: 0, refused: 0, left: 0 };
 
   constructor(number: number, primary: Primary) {
@@ -135,14 +113,9 @@ export class WorkerProcess {
     if (this.#child?.connected === true) this.#child.send(message, () => undefined);
   }
 
-  /** The first message of one of these kinds. Rejects when the process exits before. */
-  expect<K extends Kind>(...kinds: readonly K[]): Promise<Extract<WorkerMessage, { readonly kind: K }>> {
-    return new Promise((resolve, ended) => {
-      const received = (message: WorkerMessage): void =>
-        resolve(message as Extract<WorkerMessage, { readonly kind: K }>);
-      if (this.#child === null) ended(this.#endedError());
-      else this.#expectations.add({ kinds, received, ended });
-    });
+  /** The next message of one of these kinds. Rejects when the process exits before. */
+  expect<K extends Kind>(...kinds: readonly K[]): Promise<MessageOf<K>> {
+    return this.#child === null ? Promise.reject(this.#endedError()) : this.#expected.next(kinds);
   }
 
   /** Metrics and status of the worker; null when it does not reply in time. */
@@ -228,7 +201,7 @@ export class WorkerProcess {
     const child = this.#primary.spawn();
     this.#child = child;
     this.#missedHeartbeats = 0;
-    this.#holder = { handOff: (key, connection, returned) => this.#handOff(child, { key, connection, returned }) };
+    this.#channel = new ConnectionChannel(child);
     child.on('message', (message) => this.#receive(message as WorkerMessage));
     // Its last messages may still be in the channel at its exit. While it has not confirmed a connection, there is no
     // event `disconnect`.
@@ -281,38 +254,21 @@ export class WorkerProcess {
     } else if (message.kind === 'listen') void this.#listen(message);
     else if (message.kind === 'tapped') this.#primary.tapped(message);
     else if (message.kind === 'limit') ports.limit(message.key, message.request);
-    else if (message.kind === 'unlisten' && this.#holder !== null) ports.unlisten(this.#holder, message.key);
-    else if (message.kind === 'closed' && this.#holder !== null) ports.connectionClosed(this.#holder, message.key);
-    for (const expectation of this.#expectations) {
-      if (!expectation.kinds.includes(message.kind)) continue;
-      this.#expectations.delete(expectation);
-      expectation.received(message);
-    }
+    else if (message.kind === 'unlisten' && this.#channel !== null) ports.unlisten(this.#channel, message.key);
+    else if (message.kind === 'closed' && this.#channel !== null) ports.connectionClosed(this.#channel, message.key);
+    this.#expected.receive(message);
   }
 
-  async #listen({ key, endpoint, request }: Extract<WorkerMessage, { readonly kind: 'listen' }>): Promise<void> {
-    const holder = this.#holder;
-    if (holder === null) return;
+  async #listen({ key, endpoint, request }: MessageOf<'listen'>): Promise<void> {
+    const channel = this.#channel;
+    if (channel === null) return;
     try {
-      const address = await this.#primary.ports.listen(holder, key, { endpoint, request });
-      if (this.#holder === holder) this.send({ kind: 'opened', key, address });
-      else this.#primary.ports.removeHolder(holder);
+      const address = await this.#primary.ports.listen(channel, key, { endpoint, request });
+      if (this.#channel === channel) this.send({ kind: 'opened', key, address });
+      else this.#primary.ports.removeHolder(channel);
     } catch (error) {
       this.send({ kind: 'not_opened', key, fault: faultOf(error) });
     }
-  }
-
-  #handOff(child: ChildProcess, { key, connection, returned }: HandOff): void {
-    const handle = handleOf(connection);
-    this.#handOffs.set(connection, returned);
-    const sent = (error: Error | null): void => {
-      const isOurs = this.#handOffs.delete(connection);
-      if (error !== null && isOurs) returned();
-      else if (this.#child === child) this.#lastSent = handle;
-      else handle?.close();
-    };
-    if (child.connected) child.send({ kind: 'connection', key } satisfies PrimaryMessage, connection, {}, sent);
-    else sent(new Error('the worker is gone'));
   }
 
   #endedError(): Error {
@@ -322,24 +278,15 @@ export class WorkerProcess {
   #ended(code: number | null, signal: NodeJS.Signals | null): void {
     const { pid } = this;
     const before = this.#state;
-    if (this.#holder !== null) this.#primary.ports.removeHolder(this.#holder);
+    const channel = this.#channel;
+    if (channel !== null) this.#primary.ports.removeHolder(channel);
     this.#child = null;
-    this.#holder = null;
+    this.#channel = null;
     this.#running = null;
     this.#prepared = null;
     this.#inFlight = 0;
-    // Node keeps a connection open that the process has not confirmed: its client would wait for an answer.
-    this.#lastSent?.close();
-    this.#lastSent = null;
-    // A connection without a handle was sent; its callback follows.
-    const returning = [...this.#handOffs].filter(([connection]) => handleOf(connection) !== null);
-    for (const [connection, returned] of returning) {
-      this.#handOffs.delete(connection);
-      returned();
-    }
-    const expectations = [...this.#expectations];
-    this.#expectations.clear();
-    for (const { ended } of expectations) ended(this.#endedError());
+    channel?.end();
+    this.#expected.end(this.#endedError());
     this.#whenEnded();
     // The caller of the first start gets the error, and a stop needs no restart.
     if (before === 'stopping' || this.#isFirstStart) return;
@@ -381,7 +328,3 @@ export class WorkerProcess {
     if (this.#state === 'starting' && this.#running !== null) this.kill();
   }
 }
-
-/** Null when the connection is closed or was sent. Node has no documented way to close a connection that was sent. */
-const handleOf = (connection: Socket): Handle | null =>
-  (connection as unknown as { readonly _handle: Handle | null })._handle;
