@@ -1,4 +1,6 @@
 /** Why an operation on a file failed, in words, by the code of the system's error. */
+import { errorCode } from '../errors.ts';
+
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file or folder',
   ENOTDIR: 'a part of the path is not a folder',
@@ -21,6 +23,5 @@ export const OTHER_PLACE = 'Name a file in a folder with enough space that this 
 
 /** Why a file cannot be read or written, without the words of the system call. */
 export function fileFault(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException;
-  return REASONS[code ?? ''] ?? message ?? String(error);
+  return REASONS[errorCode(error)] ?? (error instanceof Error ? error.message : String(error));
 }

@@ -50,9 +50,12 @@ export const scanUrlParameters: Scan = (text, start, end, found, cut) => {
   for (let equals = text.indexOf('=', start); equals >= 0; ) {
     if (equals >= end) return equals;
     const before = beforeName(text, equals);
-    const separator = text.charAt(before) === SEMICOLON ? SEMICOLON : '&';
-    const [from, to] = before < 0 ? [equals, equals + 1] : valueAt(text, equals + 1, separator);
-    if (before >= 0 && to > from) found.push(from, to);
+    if (before < 0) {
+      equals = text.indexOf('=', equals + 1);
+      continue;
+    }
+    const [from, to] = valueAt(text, equals + 1, text.charAt(before) === SEMICOLON ? SEMICOLON : '&');
+    if (to > from) found.push(from, to);
     if (to - from >= LONGEST_RUN) {
       cut.push(LONG_VALUE);
       return to;
