@@ -126,13 +126,6 @@ function Bar({ span, zoom }: { span: Span; zoom: View }): JSX.Element | null {
   const isOutside =
     span.parent !== null && (span.start < span.parent.start - 1e-3 || endOf(span) > endOf(span.parent) + 1e-3);
   const className = `span-bar hue-${hueOf(span.category)} ${span.isError ? 'bad' : ''} ${parts === null ? 'solid' : ''}`;
-  // Beside the bar, or over its end: behind the end of the axis are the figures.
-  const label =
-    left > 70
-      ? { right: `${100 - left}%` }
-      : right > 90
-        ? { right: 0, background: 'var(--ground)' }
-        : { left: `${right}%` };
   return (
     <>
       <span class={className} style={{ left: `${left}%`, width: `${Math.max(0, right - left)}%` }}>
@@ -147,7 +140,7 @@ function Bar({ span, zoom }: { span: Span; zoom: View }): JSX.Element | null {
       {first !== null && first > 0 && first < 100 ? (
         <span class="first-token" title="first token" style={{ left: `${first}%` }} />
       ) : null}
-      <span class="bar-label" style={label}>
+      <span class="bar-label" style={labelPlace(left, right)}>
         {span.duration === null ? 'no end' : tookMs(span.duration)}
         {isOutside ? (
           <span title="outside of its parent: the clocks differ, or the parent did not wait"> ⇥</span>
@@ -155,6 +148,12 @@ function Bar({ span, zoom }: { span: Span; zoom: View }): JSX.Element | null {
       </span>
     </>
   );
+}
+
+/** The time is beside the bar. If there is no room on either side, it covers the end of the bar: the figures follow. */
+function labelPlace(left: number, right: number): Readonly<Record<string, string | number>> {
+  if (left > 70) return { right: `${100 - left}%` };
+  return right > 90 ? { right: 0, background: 'var(--ground)' } : { left: `${right}%` };
 }
 
 function Figures({ span }: { span: Span }): JSX.Element {
