@@ -41,7 +41,7 @@ export async function greet(config: Config, capabilities: Capabilities, daemon: 
     if (config.service.telemetry.logs.format === 'json') return await greetInLog({ host, config, database, logger });
     const psql = await psqlLine(host, config);
     const console = await openConsole(capabilities);
-    // Last: the key is shown only now.
+    // The key is created last, because it is shown only once.
     const first = await openFirstProject(database, config);
     host.greet({ endpoint, grpc, listensEverywhere: listensEverywhere(config), psql, ...first, console });
   } catch (error) {

@@ -89,7 +89,7 @@ export class Worker {
 
   async #start({ number, workers, assignment }: Extract<PrimaryMessage, { readonly kind: 'start' }>): Promise<void> {
     this.#workers = workers;
-    // From now on, because the primary replaces a worker that is suspended while it starts as well.
+    // It begins before the start: the primary also replaces a worker that is suspended while it starts.
     setInterval(() => this.#heartbeat(), HEARTBEAT_MS).unref();
     try {
       const config = await this.#read(assignment);
