@@ -4,7 +4,7 @@ import type { Memory } from './memory.ts';
 import type { Steps } from './steps.ts';
 
 /** Bytes that are decoded in one step. */
-const STEP_BYTES = 1_048_576;
+const STEP_BYTES = 262_144;
 const BACKSLASH = 0x5c;
 const SMALL_U = 0x75;
 const LONG_ESCAPE = '\\u0000'.length;

@@ -16,7 +16,7 @@ import { scanAddresses } from '../../../src/processors/privacy/redaction/address
 import { patternRule } from '../../../src/processors/privacy/redaction/pattern-rule.ts';
 import { PRESET_NAMES, PRESETS } from '../../../src/processors/privacy/redaction/presets.ts';
 import { compileRules } from '../../../src/processors/privacy/redaction/rules.ts';
-import { scanAll } from '../../../src/processors/privacy/redaction/scan.ts';
+import { scanAll, scanInSteps } from '../../../src/processors/privacy/redaction/scan.ts';
 import { cases } from '../../support/long.ts';
 import { REDACTION_UNITS } from '../../support/hostile-bodies.ts';
 import { ENCODINGS, logs, Scene } from './scene.ts';
@@ -98,6 +98,13 @@ t.test('a secret of any length is found whole, in steps of bounded length', asyn
     for (; step.done === false; step = steps.next()) count++;
     t.match(step.value, /^\S* ?\[\w+\] next$/, secret.slice(0, 20));
     t.ok(count > 8, `${count} steps`);
+  }
+});
+
+t.test('a preset that reads each character of a long text reads at most 32 KiB in one step', async (t) => {
+  for (const preset of ['credit_cards', 'iban', 'ip_address', 'phone', 'us_ssn'] as const) {
+    const [...steps] = scanInSteps(PRESETS[preset].scan, '1.2.3.'.repeat(MIB), []);
+    t.ok(steps.length >= (6 * MIB) / 32_768, `${preset}: ${steps.length} steps`);
   }
 });
 

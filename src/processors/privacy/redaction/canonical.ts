@@ -92,7 +92,7 @@ const SMALL_X = 0x78;
 const BEYOND_ASCII = 0x80;
 const NOT_HEX = -1;
 /** Characters between two steps. */
-const STEP = 262_144;
+const STEP = 65_536;
 
 /** The character after a backslash, and the character that both spell. */
 const SIMPLE_ESCAPES: ReadonlyMap<number, number> = new Map(

@@ -26,7 +26,7 @@ const STEP = 65_536;
 /** A string or number that is redacted counts as so many characters: each rule costs time for a short one too. */
 const REDACTED = 256;
 /** Characters of a long string that are parsed or written in one step. */
-const PIECE = 1_048_576;
+const PIECE = 262_144;
 /** Parts that are joined in one step. */
 const JOINED_PARTS = 4096;
 

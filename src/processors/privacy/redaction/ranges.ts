@@ -9,7 +9,7 @@ const IN_CHUNK = (1 << CHUNK_BITS) - 1;
 /** Start, end and rule of one range. */
 const FIELDS = 3;
 /** Ranges between two steps. */
-const STEP = 65_536;
+const STEP = 16_384;
 
 /**
  * A list of ranges. A text of 16 MiB can have millions, and an array would copy all that it has, again and again, while

@@ -26,7 +26,7 @@ export function scanAll(scan: Scan, text: string): Ranges {
 }
 
 /** Characters between two steps of a scan. */
-const STEP = 262_144;
+const STEP = 32_768;
 /** A longer run is cut. */
 export const LONGEST_RUN = 65_536;
 

@@ -19,7 +19,7 @@ const SIGNS = Uint8Array.from({ length: ASCII }, (_, code) => {
 });
 
 /** Characters between two steps. */
-const STEP = 1_048_576;
+const STEP = 262_144;
 
 /** The classes of a text, as bits. */
 export function signsOf(text: string): number {
