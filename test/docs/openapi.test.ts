@@ -241,6 +241,27 @@ t.test('the date of removal is in every answer once it is set', async (t) => {
   }
 });
 
+t.test('the schemas of JSON bodies allow what is stored, and refuse bodies without records', async (t) => {
+  const { url } = await startDaemon(t);
+  const bodies = {
+    traces: aTraceRequest([aSpan()]),
+    logs: aLogRequest([{ timeUnixNano: String(START_NS), body: { stringValue: 'a line' } }]),
+    metrics: aMetricRequest([aGauge('depth', 3)]),
+  };
+  for (const signal of SIGNALS) {
+    const path = `/v1/${signal}`;
+    const { content } = resolve(api.paths[path]?.['post']?.requestBody ?? {}) as Response;
+    const isDescribed = new Ajv({ strict: false }).compile(content['application/json']?.schema ?? false);
+    const [list = ''] = Object.keys(bodies[signal]);
+    for (const body of [{}, { [list]: [] }, { [list]: null }, { [list]: {} }, []]) {
+      t.notOk(isDescribed(body), `${signal} ${JSON.stringify(body)}`);
+      t.equal((await send(url, { path, body: JSON.stringify(body) })).status, 400, `${signal} ${JSON.stringify(body)}`);
+    }
+    t.ok(isDescribed(bodies[signal]), signal);
+    t.equal((await send(url, { path, body: JSON.stringify(bodies[signal]) })).status, 200, signal);
+  }
+});
+
 t.test('liveness needs no key', async (t) => {
   const { url } = await startDaemon(t);
   const answer = await send(url, { path: '/health', method: 'GET', authorization: null, headers: {} });
