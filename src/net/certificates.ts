@@ -4,6 +4,7 @@
  */
 import { constants as cryptoConstants, createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
+import { fileFault } from '../component/file-fault.ts';
 import { MAX_TLS_FILE_BYTES, readLimitedFile } from '../component/limited-file.ts';
 import { CIPHER_SUITES, type TlsOptions, type TlsVersion } from './tls-options.ts';
 
@@ -154,7 +155,7 @@ class CertificateReader {
       createSecureContext(material);
       return material;
     } catch (error) {
-      this.#error('cert_file', `cert_file and key_file cannot be used: ${reasonOf(error)}`, null);
+      this.#error('cert_file', `cert_file and key_file cannot be used: ${(error as Error).message}`, null);
       return null;
     }
   }
@@ -166,7 +167,7 @@ class CertificateReader {
     } catch (error) {
       const hint =
         'A relative path starts at the working directory. The user of the daemon must be able to read the file.';
-      this.#error(option, `${option} ${path} cannot be read: ${reasonOf(error)}`, hint);
+      this.#error(option, `${option} ${path} cannot be read: ${fileFault(error)}`, hint);
       return null;
     }
   }
@@ -218,16 +219,4 @@ class CertificateReader {
   #warn(message: string): void {
     this.#faults.push({ option: 'cert_file', severity: 'warning', message, hint: this.#expiredHint });
   }
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
-  EACCES: 'permission denied',
-  ENOTDIR: 'there is no such folder',
-  EISDIR: 'it is a folder',
-};
-
-function reasonOf(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException;
-  return REASONS[code ?? ''] ?? message;
 }

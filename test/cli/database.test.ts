@@ -60,7 +60,7 @@ t.test('a data folder of another user is not called absent', { skip }, async (t)
     execFile(process.execPath, [BIN, 'traces'], options, (_error, _stdout, stderr) => resolve(stderr)),
   );
   const hint = '  hint: Run the command as the user of the daemon.\n';
-  t.equal(err, `error: ${data} cannot be read: this user may not do that\n${hint}`);
+  t.equal(err, `error: ${data} cannot be read: permission denied\n${hint}`);
 });
 
 t.test('a lock of another session is not called an unreachable database', async (t) => {

@@ -314,7 +314,10 @@ t.test('an unreadable file is found at the start', async (t) => {
     const tls = { ...OPTIONS.tls, ca_file: relative(FIXTURES, path) };
     return t.rejects(opened(t, { endpoint: 'http://host', tls }), { message });
   };
-  await refused(join(FIXTURES, 'nothing.pem'), /tls: ca_file \S+nothing.pem cannot be read: there is no such file$/u);
+  await refused(
+    join(FIXTURES, 'nothing.pem'),
+    /tls: ca_file \S+nothing.pem cannot be read: there is no such file or folder$/u,
+  );
   await refused(t.testdir(), /tls: ca_file \S+ cannot be read: it is a folder$/u);
   await refused('/dev/zero', /tls: ca_file \S+ cannot be read: it is not a file$/u);
   await refused(aPipe(t.testdir()), /tls: ca_file \S+ cannot be read: it is not a file$/u);
