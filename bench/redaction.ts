@@ -50,7 +50,12 @@ function subjects(signal: Signal, encoding: Encoding, each: boolean): readonly S
   return choices.map(([name, presets]) => {
     const processor = scene.processor({ redact: presets.map((preset) => ({ preset })) });
     const work = (body: Buffer): void => {
-      const batch = intake.index(signal, encoding, body, new Context({ signal, authorization: undefined }));
+      const batch = intake.index(
+        signal,
+        encoding,
+        body,
+        new Context({ signal, transport: 'http', authorization: undefined }),
+      );
       batch.context.credential = CREDENTIAL;
       for (let resource = 0; resource < batch.resourceCount; resource++)
         batch.setEnvironment(resource, batch.tables.constant('bench'));

@@ -91,7 +91,7 @@ class Stages {
   }
 
   async request(raw: Buffer): Promise<void> {
-    const info = { signal: 'traces', authorization: `Bearer ${KEY}` } as const;
+    const info = { signal: 'traces', transport: 'http', authorization: `Bearer ${KEY}` } as const;
     const context = new Context(info);
     for (const { component } of this.#processors) await component.admit?.(info, context);
     const digest = this.#timed('hash', () => hash('sha256', raw, 'buffer'));

@@ -41,8 +41,7 @@ export interface EnvironmentPrivacy {
 /** The part of a request that arrives before the body. */
 export interface RequestInfo {
   readonly signal: Signal;
-  /** For metrics; http by default. */
-  readonly transport?: Transport;
+  readonly transport: Transport;
   /** The raw Authorization header. */
   readonly authorization: string | undefined;
 }

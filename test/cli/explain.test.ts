@@ -67,7 +67,7 @@ class Plain {
   }
 
   rows(signal: 'traces' | 'logs', encoding: Encoding, body: Uint8Array): readonly Row[] {
-    const context = new Context({ signal, authorization: undefined });
+    const context = new Context({ signal, transport: 'http', authorization: undefined });
     context.credential = { project, environment: null, keyId: 'static:0' };
     const batch = this.#intake.index(signal, encoding, body, context);
     for (const processor of this.#processors) processAtOnce(processor, batch);

@@ -12,7 +12,7 @@ import * as pb from './wasm/protobuf-writer.ts';
 const PIECE = 262144;
 const CHARACTERS = ['a', 'é', '€', '😀'] as const;
 
-const context = new Context({ signal: 'traces', authorization: undefined });
+const context = new Context({ signal: 'traces', transport: 'http', authorization: undefined });
 const intake = new Intake({ pauses: true });
 
 /** A request with a name of so many bytes, before which `shift` spaces move the borders of the pieces. */

@@ -18,7 +18,7 @@ const smallSpans = (count: number): Buffer => resourceOf([], spans(count, spanFi
 const PROJECT = { name: 'demo', plan: 'paid', monthlySpans: null, privacy: new Map() } as const;
 
 function makeContext(): Context {
-  const context = new Context({ signal: 'traces', authorization: undefined });
+  const context = new Context({ signal: 'traces', transport: 'http', authorization: undefined });
   context.credential = { project: PROJECT, environment: null, keyId: 'static:1' };
   return context;
 }

@@ -43,7 +43,7 @@ for (const processor of processors) await processor.start?.();
 const pool = new ChunkPool();
 
 function* pass(intake: Intake, { signal, encoding, body, format }: Request): Steps<string> {
-  const context = new Context({ signal, authorization: undefined });
+  const context = new Context({ signal, transport: 'http', authorization: undefined });
   const project = { name: 'demo', plan: 'paid', monthlySpans: null, privacy: new Map() } as const;
   context.credential = { project, environment: null, keyId: 'static:1' };
   const batch = yield* intake.indexInSteps(signal, encoding, body, context, 32);
@@ -174,7 +174,7 @@ t.test('two passes make the same rows in any order of their steps', async (t) =>
           'traces',
           one.encoding,
           one.body,
-          new Context({ signal: 'traces', authorization: undefined }),
+          new Context({ signal: 'traces', transport: 'http', authorization: undefined }),
           32,
         );
         ;

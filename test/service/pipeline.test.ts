@@ -251,7 +251,7 @@ t.test('the traces of a request count as row bytes', async (t) => {
   const traces = 5000;
   const spans = Array.from({ length: traces }, () => aSpan({ traceId: newTraceId() }));
   const body = Buffer.from(JSON.stringify(aTraceRequest(spans)));
-  const context = new Context({ signal: 'traces', authorization: undefined });
+  const context = new Context({ signal: 'traces', transport: 'http', authorization: undefined });
   context.credential = {
     project: { name: 'demo', plan: 'paid', monthlySpans: null, privacy: new Map() },
     environment: null,

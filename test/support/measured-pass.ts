@@ -94,7 +94,7 @@ export class MeasuredPass {
       }
     };
     try {
-      const context = new Context({ signal, authorization: undefined });
+      const context = new Context({ signal, transport: 'http', authorization: undefined });
       const batch = timed('index', () => this.#intake.index(signal, encoding, body, context));
       batch.context.credential = {
         project: { name: 'demo', plan: 'paid', monthlySpans: null, privacy: new Map() },

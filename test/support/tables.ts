@@ -45,7 +45,7 @@ export class TestTables {
   /** Indexes a message; `json` is a body in OTLP/JSON instead. */
   batch(signal: Signal, message: Message | { readonly json: string }): Batch {
     const name = SIGNAL_NAMES[signal] as SignalName;
-    const context = new Context({ signal: name, authorization: undefined });
+    const context = new Context({ signal: name, transport: 'http', authorization: undefined });
     const isJson = typeof message['json'] === 'string';
     const body = isJson
       ? Buffer.from(message['json'] as string)

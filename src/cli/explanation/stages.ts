@@ -8,7 +8,7 @@ import type { Config } from '../../config/config.ts';
 import { Rejection, UserError } from '../../errors.ts';
 import { ListeningSockets } from '../../net/listener.ts';
 import { ChunkPool } from '../../pdata/chunk-pool.ts';
-import { Context, type Encoding, type Project, type Signal } from '../../pdata/context.ts';
+import { Context, type Encoding, type Project, type RequestInfo, type Signal } from '../../pdata/context.ts';
 import { encodeRows } from '../../pdata/encode-rows.ts';
 import { Intake } from '../../pdata/index-body.ts';
 import { HEADER_PROJECT_LENGTH, HEADER_PROJECT_OFFSET } from '../../pdata/layout.ts';
@@ -51,7 +51,7 @@ export class Stages {
 
   async explain({ signal, encoding, bytes }: Body): Promise<readonly ExplainedRecord[]> {
     const processors = await this.#processorsOf(signal);
-    const request = { signal, authorization: undefined };
+    const request: RequestInfo = { signal, transport: 'http', authorization: undefined };
     const context = new Context(request);
     context.credential = { project: this.#parts.project, environment: null, keyId: 'explain' };
     this.#derivations.clear();

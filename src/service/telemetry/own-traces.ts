@@ -150,7 +150,7 @@ export class RequestTrace {
   finish(rejection: Rejection | null): void {
     const project = this.#request.projectName;
     if (!this.#traces.wants(project)) return;
-    const { signal, transport = 'http' } = this.#request.request;
+    const { signal, transport } = this.#request.request;
     const end = performance.now();
     this.#close(end);
     const attributes = {

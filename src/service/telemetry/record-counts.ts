@@ -27,13 +27,13 @@ export class RecordCounts {
     this.#failed = meter.counter(`otelcol_exporter_send_failed_${noun}`, 'Records that could not be made durable.');
   }
 
-  stored(records: number, transport: Transport = 'http'): void {
+  stored(records: number, transport: Transport): void {
     this.#accepted.add(records, RECEIVERS[transport]);
     for (const labels of this.#exporters) this.#sent.add(records, labels);
   }
 
   /** The group commit refused the request, because of stored data, or because it could not be stored. */
-  notStored(records: number, error: unknown, transport: Transport = 'http'): void {
+  notStored(records: number, error: unknown, transport: Transport): void {
     this.#refused.add(records, RECEIVERS[transport]);
     // A request is stored by all exporters or by none, so a failure of one counts for all.
     if (error instanceof Rejection && error.code !== 'ingestion_failed') return;
@@ -41,7 +41,7 @@ export class RecordCounts {
   }
 
   /** Refused before the group commit. */
-  refused(records: number, transport: Transport = 'http'): void {
+  refused(records: number, transport: Transport): void {
     if (records > 0) this.#refused.add(records, RECEIVERS[transport]);
   }
 }

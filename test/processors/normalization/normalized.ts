@@ -28,7 +28,12 @@ export class Normalized {
   }
 
   batch(signal: Signal, encoding: Encoding, body: Uint8Array): Batch {
-    return this.intake.index(signal, encoding, body, new Context({ signal, authorization: undefined }));
+    return this.intake.index(
+      signal,
+      encoding,
+      body,
+      new Context({ signal, transport: 'http', authorization: undefined }),
+    );
   }
 
   /** The rows of plain records, through OTLP/JSON. */

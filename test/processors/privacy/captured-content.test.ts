@@ -22,7 +22,7 @@ const files = readdirSync(CAPTURES, { recursive: true, encoding: 'utf8' }).filte
 
 function indexed(path: string): Batch {
   const [, signal, form] = BODY.exec(path) ?? [];
-  const context = new Context({ signal: signal as Signal, authorization: undefined });
+  const context = new Context({ signal: signal as Signal, transport: 'http', authorization: undefined });
   context.credential = { project: aProject(), environment: null, keyId: 'static:0' };
   const body = readFileSync(`${CAPTURES}${path}`);
   const batch = scene.tables.intake.index(signal as Signal, form === 'json' ? 'json' : 'protobuf', body, context);

@@ -430,7 +430,7 @@ t.test('settings that cannot be read refuse the request, before its body and aft
   });
   const batch = scene.process(silent, SIGNAL_TRACES, message, 'json');
   batch.context.credential = { project: broken, environment: null, keyId: 'static:0' };
-  t.throws(() => silent.admit?.({ signal: 'traces', authorization: undefined }, batch.context), {
+  t.throws(() => silent.admit?.({ signal: 'traces', transport: 'http', authorization: undefined }, batch.context), {
     code: 'privacy_configuration_invalid',
   });
 });
