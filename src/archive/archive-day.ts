@@ -51,7 +51,7 @@ export interface ArchivedFile {
   readonly bytes: number;
 }
 
-const ONE_SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ';
+const ONE_SNAPSHOT = { begin: 'BEGIN ISOLATION LEVEL REPEATABLE READ' };
 
 /** Null when all records of the day are in files already. */
 export async function archiveDay(work: Work, day: OpenDay): Promise<ArchivedFile | null> {

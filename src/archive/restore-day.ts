@@ -11,7 +11,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isSealed } from '../component/archived-day.ts';
 import type { Query } from '../component/capabilities/postgres.ts';
-import { inTransaction } from '../component/in-transaction.ts';
+import { inTransaction, SAVEPOINT } from '../component/in-transaction.ts';
 import { unlessDropped } from '../component/dropped-partition.ts';
 import { UserError } from '../errors.ts';
 import { archiveDay, type Work } from './archive-day.ts';
@@ -21,7 +21,7 @@ import { literal, quoted } from './duckdb.ts';
 import { figuresIn, figuresOf } from './figures.ts';
 import { type PublishedJob, publishedJobs } from './lake-jobs.ts';
 import { listPartitions, openDays } from './open-days.ts';
-import { countComplete, sealStatement, withShortLock } from './seals.ts';
+import { countComplete, sealStatement, withTableLock } from './seals.ts';
 import { conditionOf, type LakeSignal, type LakeTable } from './lake-table.ts';
 import { columnNames, lakeNames, textQuery } from './reading/text-rows.ts';
 import { Staging } from './staging.ts';
@@ -255,9 +255,9 @@ async function attach(
   // The parent is locked first, as by each statement that writes.
   const mode = former === null ? 'SHARE UPDATE EXCLUSIVE' : 'ACCESS EXCLUSIVE';
   const locks = sources.map((source) => `LOCK TABLE sluice.${quoted(source)} IN ACCESS EXCLUSIVE MODE`);
-  await withShortLock(query, [`LOCK TABLE ONLY sluice.${signal} IN ${mode} MODE`, ...locks].join('; '), {
-    isolation: 'savepoint',
+  await withTableLock(query, [`LOCK TABLE ONLY sluice.${signal} IN ${mode} MODE`, ...locks].join('; '), {
     what: `sluice.${signal}`,
+    ends: SAVEPOINT,
   });
   // A removal that did not see the new partition has ended, because it held a lock of the default partition.
   if ((await query('SELECT FROM sluice.lake_erasures LIMIT 1')).rows.length > 0) throw new Hindered();

@@ -15,18 +15,15 @@
 import { dayOfRow, IS_OF_TABLES, SEAL, SEAL_OF_PART } from '../component/archived-day.ts';
 import type { Query } from '../component/capabilities/postgres.ts';
 import { unlessDropped } from '../component/dropped-partition.ts';
-import { isLockTimeout, lockWaitMs } from '../component/lock-wait.ts';
+import { type Ends, inTransaction, TRANSACTION } from '../component/in-transaction.ts';
+import { isLockTimeout, withShortLocks } from '../component/short-locks.ts';
 import { UserError } from '../errors.ts';
 import { literal, quoted } from './duckdb.ts';
 import type { DayOfTable, LakeTable } from './lake-table.ts';
 import { listPartitions, type OpenDay } from './open-days.ts';
 
-/**
- * How long a statement waits for the transactions that write into the table. Ingest of late records queues behind it.
- */
-const LOCK_MS = 100;
+/** For a lock that waits for the transactions that write into the table. */
 const LOCK_TRIES = 50;
-const LOCK_PAUSE_S = 0.1;
 /** The trigger of the default partition until its earlier records are noted. */
 const BEGUN_SEAL = 'sluice_archive_begun';
 
@@ -41,8 +38,7 @@ export async function seal(query: Query, { table, partition, late }: OpenDay): P
     if (day === null) await sealDefault(query, table, name);
     if (name !== partition) continue;
     const statement = sealStatement(table, name, late === null ? SEAL : SEAL_OF_PART);
-    const options = { isolation: 'transaction', what: `sluice.${name}` } as const;
-    await unlessDropped(name, () => withShortLock(query, statement, options));
+    await unlessDropped(name, () => withTableLock(query, statement, { what: `sluice.${name}` }));
   }
 }
 
@@ -52,8 +48,8 @@ export async function seal(query: Query, { table, partition, late }: OpenDay): P
  */
 async function sealDefault(query: Query, table: LakeTable, name: string): Promise<void> {
   const { signal, key } = table;
-  const options = { isolation: 'transaction', what: `sluice.${name}` } as const;
-  await withShortLock(query, sealStatement(table, name, BEGUN_SEAL), options);
+  const options = { what: `sluice.${name}` };
+  await withTableLock(query, sealStatement(table, name, BEGUN_SEAL), options);
   await query(
     `INSERT INTO sluice.lake_late (signal, day) SELECT DISTINCT $1, ${dayOfRow(key)} FROM sluice.${quoted(name)}
      WHERE ${dayOfRow(key)} IN (SELECT day FROM sluice.lake_jobs WHERE signal = $1 AND state = 'published' AND ${IS_OF_TABLES})`,
@@ -61,7 +57,7 @@ async function sealDefault(query: Query, table: LakeTable, name: string): Promis
   );
   const isDone = `DROP TRIGGER IF EXISTS ${SEAL} ON sluice.${quoted(name)};
     ALTER TRIGGER ${BEGUN_SEAL} ON sluice.${quoted(name)} RENAME TO ${SEAL}`;
-  await withShortLock(query, isDone, options);
+  await withTableLock(query, isDone, options);
 }
 
 /**
@@ -82,7 +78,7 @@ async function sealComplete(query: Query, { table, day }: DayOfTable, partition:
   if (rows.length === 0 || (await countComplete(query, { table, day }, partition)) === null) return;
   const statement = `ALTER TRIGGER ${SEAL_OF_PART} ON ${name} RENAME TO ${SEAL}`;
   try {
-    await withShortLock(query, statement, { isolation: 'transaction', what: name });
+    await withTableLock(query, statement, { what: name });
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
   }
@@ -109,30 +105,21 @@ export const sealStatement = ({ signal }: LakeTable, name: string, seal: string 
   `CREATE OR REPLACE TRIGGER ${seal} AFTER INSERT ON sluice.${quoted(name)}
    FOR EACH ROW EXECUTE FUNCTION sluice.note_late(${literal(signal)})`;
 
-const ISOLATIONS = {
-  transaction: { begin: 'BEGIN', end: 'COMMIT', undo: 'ROLLBACK' },
-  savepoint: { begin: 'SAVEPOINT lock', end: 'RELEASE lock', undo: 'ROLLBACK TO lock' },
-};
-
-/** Runs statements with a short limit for locks, because other statements queue behind them, and repeats them. */
-export async function withShortLock(
+/** Runs statements that lock a table, as a transaction or within the caller's. */
+export async function withTableLock(
   query: Query,
   statements: string,
-  { isolation, what }: { readonly isolation: keyof typeof ISOLATIONS; readonly what: string },
+  { what, ends = TRANSACTION }: { readonly what: string; readonly ends?: Ends },
 ): Promise<void> {
-  const { begin, end, undo } = ISOLATIONS[isolation];
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await query(`${begin}; SET LOCAL lock_timeout = ${lockWaitMs(attempt, LOCK_MS)}`);
-      await query(statements);
-      await query(end);
-      return;
-    } catch (error) {
-      // It fails too when the connection is lost.
-      await query(undo).catch(() => undefined);
-      if (!isLockTimeout(error)) throw error;
-      if (attempt > LOCK_TRIES) throw new UserError(`${what} could not be locked`, 'Run the command again later.');
-      await query(`SELECT pg_sleep(${LOCK_PAUSE_S})`);
-    }
+  try {
+    await withShortLocks({ tries: LOCK_TRIES }, (lockMs) =>
+      inTransaction(query, () => query(statements), {
+        ...ends,
+        begin: `${ends.begin}; SET LOCAL lock_timeout = ${lockMs}`,
+      }),
+    );
+  } catch (error) {
+    if (!isLockTimeout(error)) throw error;
+    throw new UserError(`${what} could not be locked`, 'Run the command again later.');
   }
 }

@@ -1,7 +1,7 @@
 /** Opens the configured database, for commands that read or change it while a daemon may run. */
 import { statSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
-import { isLockTimeout } from '../component/lock-wait.ts';
+import { isLockTimeout } from '../component/short-locks.ts';
 import { UserError } from '../errors.ts';
 import { type Address, Database } from '../extensions/postgres/database.ts';
 import { EmbeddedServerError } from '../extensions/postgres/embedded/host-process.ts';

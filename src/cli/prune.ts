@@ -1,5 +1,5 @@
 /** `sluice prune`: removes a trace, a period, an environment or a project now, without waiting for the retention. */
-import { isLockTimeout } from '../component/lock-wait.ts';
+import { isLockTimeout } from '../component/short-locks.ts';
 import { parseMoment } from '../component/moment.ts';
 import { createInterface } from 'node:readline';
 import type { Config } from '../config/config.ts';

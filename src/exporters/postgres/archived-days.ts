@@ -5,15 +5,8 @@
 import { dayOfRow, IS_OF_TABLES, isSealed } from '../../component/archived-day.ts';
 import type { Query } from '../../component/capabilities/postgres.ts';
 import { unlessDropped } from '../../component/dropped-partition.ts';
-import {
-  columnOf,
-  dateOf,
-  DROP_TRIES,
-  lockForDrop,
-  type Partition,
-  type PartitionedTable,
-  withShortLocks,
-} from './partitions.ts';
+import { columnOf, dateOf, DROP_TRIES, lockForDrop, type Partition, type PartitionedTable } from './partitions.ts';
+import { withShortLocks } from '../../component/short-locks.ts';
 import { errorCode } from '../../errors.ts';
 
 /** Raised by our own statement. */
@@ -65,7 +58,7 @@ export async function dropUnlessKept(
   const known = found?.rows[0]?.['reason'];
   if (typeof known === 'string') return known;
   try {
-    await withShortLocks(DROP_TRIES, () =>
+    await withShortLocks({ tries: DROP_TRIES }, () =>
       query(`
         DO $$ DECLARE reason text; BEGIN
           ${lockForDrop(table)};

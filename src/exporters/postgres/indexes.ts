@@ -5,7 +5,7 @@
  */
 import type { Query } from '../../component/capabilities/postgres.ts';
 import { unlessDropped } from '../../component/dropped-partition.ts';
-import { withShortLocks } from './partitions.ts';
+import { withShortLocks } from '../../component/short-locks.ts';
 
 const ATTACH_TRIES = 20;
 /** A build waits for older transactions and delays no other statement. An attachment must not queue before ingest. */
@@ -50,7 +50,7 @@ export async function dropReplacedIndexes(query: Query): Promise<readonly string
     await query(DO_NOT_WAIT);
     // The parent is locked first, as by each statement that writes.
     const statement = `DO $$ BEGIN LOCK TABLE ONLY sluice.spans IN ACCESS EXCLUSIVE MODE; ${drop}; END $$`;
-    await withShortLocks(ATTACH_TRIES, () => query(statement));
+    await withShortLocks({ tries: ATTACH_TRIES }, () => query(statement));
     dropped.push(former);
   }
   return dropped;
@@ -77,6 +77,8 @@ async function buildIndex(query: Query, row: Readonly<Record<string, unknown>>):
     await query(`CREATE ${kind} CONCURRENTLY ${row['name']} ON sluice.${row['partition']} ${definition}`);
   }
   await query(DO_NOT_WAIT);
-  await withShortLocks(ATTACH_TRIES, () => query(`ALTER INDEX sluice.${row['index']} ATTACH PARTITION ${name}`));
+  await withShortLocks({ tries: ATTACH_TRIES }, () =>
+    query(`ALTER INDEX sluice.${row['index']} ATTACH PARTITION ${name}`),
+  );
   return String(row['name']);
 }

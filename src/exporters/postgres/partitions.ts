@@ -3,10 +3,9 @@
  * complete. Rows of its day that are in the default partition move in the same transaction, while the default partition
  * is locked. If there are many, `rewrite.ts` or `reserve.ts` opens the day instead; they hold locks only briefly.
  */
-import { setTimeout as pause } from 'node:timers/promises';
 import { type DayColumn, dayOfPartition } from '../../component/archived-day.ts';
 import type { PostgresDatabase, Query, SessionLimits } from '../../component/capabilities/postgres.ts';
-import { isLockTimeout, LOCK_TIMEOUT } from '../../component/lock-wait.ts';
+import { LOCK_TIMEOUT, withShortLocks } from '../../component/short-locks.ts';
 import { DAY_MS, MS_NS } from '../../pdata/time-units.ts';
 import { errorCode } from '../../errors.ts';
 
@@ -20,8 +19,6 @@ const DAYS_AHEAD = 7;
 const MAX_MOVED_BYTES = 2 * 1024 * 1024;
 /** The longest wait of a statement for a lock. Ingest queues behind it meanwhile. */
 const LOCK_MS = 100;
-/** The pause between two attempts, in which ingest uses the table alone. */
-const LOCK_PAUSE_MS = 100;
 const OPEN_TRIES = 5;
 export const DROP_TRIES = 20;
 /** Raised by our own statement. */
@@ -72,7 +69,7 @@ export class Partitions {
         try {
           if (performance.now() > (events?.untilMs ?? Infinity))
             throw new Error('the time limit for opening days is reached');
-          const opening = await withShortLocks(OPEN_TRIES, () => openDay(query, table, day));
+          const opening = await withShortLocks({ tries: OPEN_TRIES }, () => openDay(query, table, day));
           if (opening === 'later') later.push(day);
         } catch (error) {
           if (events === undefined) throw error;
@@ -91,7 +88,7 @@ export class Partitions {
   async drop(table: PartitionedTable, { name }: Partition): Promise<void> {
     await this.#database.session(PARTITION_LIMITS, async (query) => {
       const statement = `DO $$ BEGIN ${lockForDrop(table)}; DROP TABLE IF EXISTS sluice.${name}; END $$`;
-      await withShortLocks(DROP_TRIES, () => query(statement));
+      await withShortLocks({ tries: DROP_TRIES }, () => query(statement));
     });
   }
 
@@ -179,18 +176,6 @@ export function attachment(table: PartitionedTable, partition: string, from: str
 
 /** The constraint is not needed after the day was attached. */
 export const release = (partition: string): string => `ALTER TABLE sluice.${partition} DROP CONSTRAINT IF EXISTS day`;
-
-/** Tries again when a lock is not granted soon. Ingest continues between the attempts. */
-export async function withShortLocks<T>(tries: number, work: () => Promise<T>): Promise<T> {
-  for (let left = tries; ; left--) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isLockTimeout(error) || left <= 1) throw error;
-      await pause(LOCK_PAUSE_MS);
-    }
-  }
-}
 
 export const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);
 

@@ -13,8 +13,8 @@ import {
   type PartitionedTable,
   partitionName,
   startOf,
-  withShortLocks,
 } from './partitions.ts';
+import { withShortLocks } from '../../component/short-locks.ts';
 import { HOUR_MS } from '../../pdata/time-units.ts';
 
 /**
@@ -36,7 +36,7 @@ export async function reserveDay(query: Query, table: PartitionedTable, day: num
   await alterDefault(query, table, constraint);
   try {
     await query(`ALTER TABLE sluice.${table.name}_default VALIDATE CONSTRAINT ${CONSTRAINT}`);
-    await withShortLocks(LOCK_TRIES, () =>
+    await withShortLocks({ tries: LOCK_TRIES }, () =>
       inTransaction(query, () =>
         query(`${creation(table, partition, from, to)}; ${attachment(table, partition, from, to)}`),
       ),
@@ -56,5 +56,5 @@ export async function abandonReservation(query: Query, table: PartitionedTable):
 }
 
 async function alterDefault(query: Query, { name }: PartitionedTable, change: string): Promise<void> {
-  await withShortLocks(LOCK_TRIES, () => query(`ALTER TABLE sluice.${name}_default ${change}`));
+  await withShortLocks({ tries: LOCK_TRIES }, () => query(`ALTER TABLE sluice.${name}_default ${change}`));
 }

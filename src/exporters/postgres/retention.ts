@@ -11,7 +11,7 @@ import { contentPeriod, expireContents } from './contents.ts';
 import { expireDefault } from './default-rows.ts';
 import { buildIndexes, dropReplacedIndexes } from './indexes.ts';
 import { expireClaims, expireUsage, MAINTENANCE_LOCK } from '../../component/ledger-expiry.ts';
-import { isLockTimeout } from '../../component/lock-wait.ts';
+import { isLockTimeout } from '../../component/short-locks.ts';
 import { type ObservedTime, TimeObserver } from '../../component/observed-time.ts';
 import { type LockHolder, lockHolder } from './lock-holder.ts';
 import { dateOf, type Partition, PARTITION_LIMITS, type PartitionedTable, Partitions } from './partitions.ts';

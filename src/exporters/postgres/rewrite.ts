@@ -23,8 +23,8 @@ import {
   type PartitionedTable,
   partitionName,
   release,
-  withShortLocks,
 } from './partitions.ts';
+import { withShortLocks } from '../../component/short-locks.ts';
 
 /** A batch is a megabyte of the table's own pages, plus their large values. */
 const BATCH_PAGES = 128;
@@ -44,11 +44,14 @@ interface Days {
 /** Opens the missing days. */
 export async function rewriteDefault(query: Query, table: PartitionedTable, missing: readonly number[]): Promise<void> {
   await abandonRewrite(query, table);
-  const days = await withShortLocks(LOCK_TRIES, () => inTransaction(query, () => prepare(query, table, missing)));
+  const days = await withShortLocks({ tries: LOCK_TRIES }, () =>
+    inTransaction(query, () => prepare(query, table, missing)),
+  );
   await copyRows(query, table);
-  await withShortLocks(LOCK_TRIES, () => inTransaction(query, () => query(exchange(table, days))));
+  await withShortLocks({ tries: LOCK_TRIES }, () => inTransaction(query, () => query(exchange(table, days))));
   await abandonRewrite(query, table);
-  for (const day of days.missing) await withShortLocks(LOCK_TRIES, () => query(release(partitionName(table, day))));
+  for (const day of days.missing)
+    await withShortLocks({ tries: LOCK_TRIES }, () => query(release(partitionName(table, day))));
 }
 
 /**
@@ -60,7 +63,7 @@ export async function abandonRewrite(query: Query, { name }: PartitionedTable): 
     `SELECT to_regclass('sluice.${name}_next') IS NOT NULL AS copy, to_regclass('sluice.${name}_old') IS NOT NULL AS old`,
   );
   if (rows[0]?.['copy'] === true) {
-    await withShortLocks(LOCK_TRIES, () =>
+    await withShortLocks({ tries: LOCK_TRIES }, () =>
       inTransaction(query, () =>
         query(`DROP TRIGGER IF EXISTS mirror ON sluice.${name}_default; DROP TABLE sluice.${name}_next`),
       ),

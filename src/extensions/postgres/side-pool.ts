@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { CONSOLE_APPLICATION } from '../../component/capabilities/console.ts';
 import type { PostgresDatabase, Query, SessionLimits } from '../../component/capabilities/postgres.ts';
 import { ReaderFailure } from '../../component/capabilities/postgres-reader.ts';
-import { LOCK_TIMEOUT } from '../../component/lock-wait.ts';
+import { LOCK_TIMEOUT } from '../../component/short-locks.ts';
 import type { Database } from './database.ts';
 import { isPassing } from './first-contact.ts';
 import { QUERY_CANCELED, sqlstateOf } from './sqlstate.ts';

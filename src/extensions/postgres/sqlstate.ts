@@ -1,5 +1,5 @@
 /** SQLSTATE codes by their names in PostgreSQL, and what a failure means for the requests of a group. */
-import { LOCK_TIMEOUT } from '../../component/lock-wait.ts';
+import { LOCK_TIMEOUT } from '../../component/short-locks.ts';
 import { errorCode } from '../../errors.ts';
 
 export type Meaning =

@@ -1,7 +1,7 @@
 /** An autovacuum that holds a table for long is cancelled by a change of the schema and by the archive. */
 import type { Client } from 'pg';
 import t, { type Test } from 'tap';
-import { withShortLock } from '../../../src/archive/seals.ts';
+import { withTableLock } from '../../../src/archive/seals.ts';
 import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
 import { changeSchema } from '../../../src/extensions/postgres/transactions.ts';
 import { connectTo } from '../../support/connection.ts';
@@ -40,7 +40,7 @@ async function beginVacuum(t: Test): Promise<Client> {
 t.test('a lock of the archive cancels the autovacuum of the table', async (t) => {
   const client = await beginVacuum(t);
   const query = (text: string) => client.query(text);
-  await withShortLock(query, LOCK, { isolation: 'transaction', what: 'the table' });
+  await withTableLock(query, LOCK, { what: 'the table' });
 });
 
 longTest('a change of the schema cancels the autovacuum of the table', async (t) => {

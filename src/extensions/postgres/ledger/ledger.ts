@@ -13,7 +13,7 @@
 import type pg from 'pg';
 import type { Claim, Decision, Kind, Ledger } from '../../../component/capabilities/ledger.ts';
 import type { Host } from '../../../component/component.ts';
-import { isLockTimeout } from '../../../component/lock-wait.ts';
+import { isLockTimeout } from '../../../component/short-locks.ts';
 import type { Logger } from '../../../component/logger.ts';
 import { maskedError, maskSecrets } from '../../../component/masked-text.ts';
 import type { Counter } from '../../../component/meter.ts';

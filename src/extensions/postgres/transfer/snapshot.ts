@@ -4,7 +4,7 @@
  */
 import pg from 'pg';
 import { UNDEFINED_TABLE } from '../../../component/dropped-partition.ts';
-import { isLockTimeout } from '../../../component/lock-wait.ts';
+import { isLockTimeout } from '../../../component/short-locks.ts';
 import { UserError } from '../../../errors.ts';
 import { endConnection } from '../connection-end.ts';
 import type { Database } from '../database.ts';
