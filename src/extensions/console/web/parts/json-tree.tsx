@@ -6,6 +6,7 @@ import { isWanted } from '../state/wanted.ts';
 import { exactly } from '../text/figures.ts';
 import { visible } from '../text/visible.ts';
 import { Button, CopyButton } from './basics.tsx';
+import { usePieces } from './more-button.tsx';
 
 const LONGEST_STRING = 2_000;
 const PAGE = 100;
@@ -33,10 +34,10 @@ function Node({ name, value, open = false }: { name: string | null; value: unkno
 function Branch({ label, value, open }: { label: JSX.Element | null; value: object; open: boolean }): JSX.Element {
   const [isChosen, setChosen] = useState(open);
   const isOpen = isChosen || isWanted(value);
-  const [shown, setShown] = useState(PAGE);
   const isList = Array.isArray(value);
   const entries: readonly (readonly [string, unknown])[] = isOpen ? Object.entries(value) : [];
   const size = isList ? value.length : Object.keys(value).length;
+  const [shown, more] = usePieces(PAGE, size);
   return (
     <div class="json-branch">
       <button type="button" class="json-fold" aria-expanded={isOpen} onClick={() => setChosen(!isOpen)}>
@@ -48,11 +49,7 @@ function Branch({ label, value, open }: { label: JSX.Element | null; value: obje
           {entries.slice(0, shown).map(([key, each]) => (
             <Node key={key} name={key} value={each} open={size <= 20 && depthOf(each) < 2} />
           ))}
-          {shown < size ? (
-            <Button kind="quiet" onClick={() => setShown(shown + PAGE)}>
-              {exactly(size - shown)} more
-            </Button>
-          ) : null}
+          {more}
         </div>
       ) : null}
     </div>

@@ -7,6 +7,7 @@ import { bytes, exactly } from '../text/figures.ts';
 import { visible } from '../text/visible.ts';
 import { Button, CopyButton, Name } from './basics.tsx';
 import { JsonTree, parsed } from './json-tree.tsx';
+import { usePieces } from './more-button.tsx';
 import { TextBlock } from './text-block.tsx';
 
 /** Pictures that a browser may decode. SVG is not among them. */
@@ -16,7 +17,6 @@ const MOST_MESSAGES = 200;
 
 /** Results are shown in the card of their call. */
 export function Messages({ messages }: { messages: readonly Message[] }): JSX.Element {
-  const [most, setMost] = useState(MOST_MESSAGES);
   const results = resultsOf(messages);
   const called = new Set(
     messages.flatMap(({ parts }) =>
@@ -25,6 +25,7 @@ export function Messages({ messages }: { messages: readonly Message[] }): JSX.El
   );
   const isJoined = (part: Part): boolean => part.type === 'tool_result' && part.id !== null && called.has(part.id);
   const shown = messages.filter(({ parts }) => parts.length === 0 || !parts.every(isJoined));
+  const [most, more] = usePieces(MOST_MESSAGES, shown.length, ' messages');
   return (
     <div class="messages">
       {shown.slice(0, most).map((message, at) => (
@@ -34,11 +35,7 @@ export function Messages({ messages }: { messages: readonly Message[] }): JSX.El
           results={results}
         />
       ))}
-      {shown.length > most ? (
-        <Button kind="quiet" onClick={() => setMost(most + MOST_MESSAGES)}>
-          {shown.length - most} more messages
-        </Button>
-      ) : null}
+      {more}
     </div>
   );
 }

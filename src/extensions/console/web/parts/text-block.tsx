@@ -6,6 +6,7 @@ import { isWanted } from '../state/wanted.ts';
 import { exactly } from '../text/figures.ts';
 import { Button } from './basics.tsx';
 import { lazy } from './lazy.tsx';
+import { usePieces } from './more-button.tsx';
 
 const FOLDED_LINES = 12;
 const FOLDED_CHARACTERS = 1_500;
@@ -25,10 +26,8 @@ export function TextBlock({ text, plain = false }: { text: string; plain?: boole
   const isLong = lines.length > FOLDED_LINES + 2 || text.length > FOLDED_CHARACTERS + 300;
   const [isChosen, setChosen] = useState(!isLong);
   const isOpen = isChosen || isWanted(text);
-  const [pieces, setPieces] = useState(1);
-  const head = isOpen
-    ? text.slice(0, PIECE * pieces)
-    : lines.slice(0, FOLDED_LINES).join('\n').slice(0, FOLDED_CHARACTERS);
+  const [shown, more] = usePieces(PIECE, text.length, ' characters');
+  const head = isOpen ? text.slice(0, shown) : lines.slice(0, FOLDED_LINES).join('\n').slice(0, FOLDED_CHARACTERS);
   const rest =
     lines.length > FOLDED_LINES + 2
       ? `${exactly(lines.length - FOLDED_LINES)} more lines`
@@ -42,11 +41,7 @@ export function TextBlock({ text, plain = false }: { text: string; plain?: boole
           {isOpen ? 'show less' : `show ${rest}`}
         </Button>
       ) : null}
-      {isOpen && head.length < text.length ? (
-        <Button kind="quiet" onClick={() => setPieces(pieces + 1)}>
-          {exactly(text.length - head.length)} more characters
-        </Button>
-      ) : null}
+      {isOpen ? more : null}
     </div>
   );
 }
