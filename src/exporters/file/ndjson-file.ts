@@ -5,8 +5,7 @@
  * States: closed → (open) → ready ⇄ broken, or ready → distrusted → ready. In `broken` it is unknown whether the file
  * ends with a whole line. In `distrusted` a sync has failed: the kernel may have dropped pages and still report success
  * for the next sync. So the file is cut back to the length that an earlier sync confirmed and set aside, and a new file
- * is begun. Every append first tries to leave these two states and rejects while that fails. A timer tries it too,
- * because the daemon is not ready meanwhile and may receive no traffic.
+ * is begun. Every append first tries to leave these two states and rejects while that fails; so does a timer.
  *
  * Another program can remove, rename or replace the file at any time. Each append compares the path with the open file
  * before it writes, and again after the sync and before it resolves. Lines in a removed file are written again to a new
@@ -25,7 +24,7 @@ import { DirectWrites } from './direct-writes.ts';
 import { endsWithLines, lastLineEnd } from './file-end.ts';
 import { type FileIdentity, FileOpening } from './file-opening.ts';
 import { bytesOf, LargeAppend, partsOf, type Range } from './large-append.ts';
-import { remedyFor } from './remedy.ts';
+import { Outage } from './outage.ts';
 import { type FileSystem, NODE_FILES, RotatedFiles } from './rotated-files.ts';
 import { Withdrawal } from './withdrawal.ts';
 import { writeAll } from './write-all.ts';
@@ -54,11 +53,6 @@ export interface NdjsonFileParts {
 
 /** Larger appends are written in parts of about this size. */
 const PART_BYTES = 8388608;
-/**
- * The daemon is not ready for this long after a failure. Also the interval of the repair attempts while the file is
- * broken.
- */
-const UNREADY_MS = 2000;
 const CHANGED_AGAIN = 'another program changes the file again and again';
 
 export class NdjsonFile {
@@ -73,6 +67,7 @@ export class NdjsonFile {
   readonly #partBytes: number;
   readonly #directBytes: number | undefined;
   readonly #stall: Stall;
+  readonly #outage: Outage;
   readonly #claim: NonNullable<NdjsonFileParts['claim']>;
   #release: () => Promise<void> = nothing;
   #state: 'closed' | 'ready' | 'broken' | 'distrusted' = 'closed';
@@ -82,10 +77,6 @@ export class NdjsonFile {
   #length = 0;
   #identity: FileIdentity | null = null;
   #createdMs = 0;
-  /** The first failure of an outage, by the monotonic clock; null without an outage. */
-  #failingSinceMs: number | null = null;
-  /** Active from a failure until the sink is ready again. */
-  #unreadyTimer: NodeJS.Timeout | null = null;
   /** Appends and repairs run one after the other. */
   #last: Promise<void> = Promise.resolve();
   #lastLarge: Promise<void> = Promise.resolve();
@@ -102,6 +93,7 @@ export class NdjsonFile {
     this.#partBytes = parts.partBytes ?? PART_BYTES;
     this.#directBytes = parts.directBytes;
     this.#stall = new Stall(path, logger, parts.stallMs);
+    this.#outage = new Outage(path, logger, () => this.#inTurn(() => this.#repair()));
     this.#path = path;
     this.#rotation = rotation;
     this.#logger = logger;
@@ -113,7 +105,7 @@ export class NdjsonFile {
   }
 
   get healthy(): boolean {
-    return this.#state === 'ready' && this.#unreadyTimer === null && !this.isStalled;
+    return this.#state === 'ready' && !this.#outage.isUnready && !this.isStalled;
   }
 
   get isStalled(): boolean {
@@ -155,7 +147,7 @@ export class NdjsonFile {
   }
 
   async close(): Promise<void> {
-    if (this.#unreadyTimer !== null) clearTimeout(this.#unreadyTimer);
+    this.#outage.stop();
     await this.#lastLarge;
     await this.#last;
     this.#state = 'closed';
@@ -197,8 +189,7 @@ export class NdjsonFile {
       this.#length += bytes;
       if (!this.#isUnchanged || holeEnd !== null) await this.#moveOn(chunks, large, holeEnd);
       else if (large !== null) large.ranges = [...large.ranges, { from: this.#length - bytes, to: this.#length }];
-      // On a disk that is almost full, small appends succeed between larger ones that fail.
-      if (this.#failingSinceMs !== null && this.#unreadyTimer === null) this.#endOutage(this.#failingSinceMs);
+      this.#outage.written();
     } catch (error) {
       if (large !== null) this.#failLarge(error);
       if (this.#state !== 'closed') await this.#afterFailure(error);
@@ -328,39 +319,15 @@ export class NdjsonFile {
     );
   }
 
-  #endOutage(sinceMs: number): void {
-    this.#failingSinceMs = null;
-    const seconds = Math.round((performance.now() - sinceMs) / 1000);
-    this.#logger.info({ path: this.#path, seconds }, 'the file is written again');
-  }
-
-  /** Cuts off the rest of a failed append at once if possible. Only the first failure of an outage is logged. */
+  /** Cuts off the rest of a failed append at once if possible. */
   async #afterFailure(error: unknown): Promise<void> {
-    if (this.#failingSinceMs === null) {
-      this.#failingSinceMs = performance.now();
-      this.#logger.error(
-        { error, path: this.#path, fix: remedyFor(error) },
-        'the file could not be written: requests are answered 503 until it can be',
-      );
-    }
+    this.#outage.begin(error);
     await this.#recover().catch(() => undefined);
-    this.#watch();
-  }
-
-  #watch(): void {
-    if (this.#unreadyTimer !== null) clearTimeout(this.#unreadyTimer);
-    this.#unreadyTimer = setTimeout(() => void this.#inTurn(() => this.#repair()), UNREADY_MS);
-    this.#unreadyTimer.unref();
+    this.#outage.repairLater();
   }
 
   async #repair(): Promise<void> {
-    if (this.#state === 'closed') return;
-    try {
-      await this.#recover();
-      this.#unreadyTimer = null;
-    } catch {
-      this.#watch();
-    }
+    if (this.#state !== 'closed') await this.#recover();
   }
 
   /** Cuts the file back to the synced length. Reopens it: a descriptor with a failed sync is not used again. */
