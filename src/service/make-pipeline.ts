@@ -120,7 +120,9 @@ class SharedCommit {
   use(exporters: readonly Exporter[]): () => Promise<void> {
     const user = {};
     this.#users.add(user);
-    const unsubscribe = exporters.map((exporter) => exporter.onStalled?.(() => this.commit.exporterStalled(exporter)));
+    const unsubscribe = exporters.map((exporter) =>
+      exporter.onStalled?.(() => this.commit.stalledExporters.add(exporter)),
+    );
     return async () => {
       this.#users.delete(user);
       if (this.#users.size === 0) {

@@ -144,7 +144,7 @@ export class SignalPipeline implements Pipeline {
     if (this.#closed) throw new Rejection('shutting_down');
     trace?.next('wait');
     const passed = await this.#passed(delivery, context, trace);
-    return this.#parts.groupCommit.untilStalled(this.#store(passed, context, trace));
+    return this.#parts.groupCommit.stalledExporters.until(this.#store(passed, context, trace));
   }
 
   async #store(passed: Passed, context: Context, trace: RequestTrace | null): Promise<Acceptance> {

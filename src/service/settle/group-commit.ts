@@ -9,16 +9,12 @@
  * ones are settled, a group of small ones takes longer, and the next one does not wait for it. All requests of a group
  * have one kind, so that requests that are likely to be refused do not delay those of other projects.
  *
- * While a write of an exporter makes no progress, requests are answered 503 before their outcome is known. Their group
- * is not given up: when it is stored after all, a repetition of the request is a replay.
- *
  * States: idle → (a request arrives) → settling one group or more → (outcomes) → idle when no request waits, otherwise
  * settling again. `drain` waits for idle. After `close`, new requests are refused with `shutting_down`.
  */
 import { maskedError } from '../../component/masked-text.ts';
 import type { Counter, Histogram, Meter } from '../../component/meter.ts';
 import type { Claim, Decision, Kind, Ledger, Outcome } from '../../component/capabilities/ledger.ts';
-import type { Exporter } from '../../component/exporter.ts';
 import type { Logger } from '../../component/logger.ts';
 import type { Acceptance } from '../../component/receiver.ts';
 import { Rejection } from '../../errors.ts';
@@ -26,6 +22,7 @@ import { PollEnd } from '../poll-end.ts';
 import type { RequestTrace } from '../telemetry/own-traces.ts';
 import { CommitWaits } from './commit-waits.ts';
 import { BlockingClaims, FailedRequests } from './heavy.ts';
+import { STALLED, StalledExporters } from './stalled-exporters.ts';
 import {
   type Choice,
   type GroupLimits,
@@ -70,12 +67,12 @@ const NO_OUTCOME: Outcome = {
   rejection: new Rejection('ingestion_failed', { cause: 'no outcome' }),
 };
 const UNAVAILABLE = 'the database is unavailable';
-const STALLED = 'a write of an exporter makes no progress';
 const isFailure = (decision: Decision = NO_OUTCOME): boolean =>
   decision.kind === 'refused' && decision.rejection.code === 'ingestion_failed';
 const ANY: Choice = { kindOf: () => 'plain', allows: () => true };
 
 export class GroupCommit {
+  readonly stalledExporters = new StalledExporters();
   readonly #ledger: Ledger;
   readonly #logger: Logger;
   readonly #groupSize: Histogram;
@@ -92,9 +89,6 @@ export class GroupCommit {
   #runningHeavy = 0;
   #lastSmallMs = Number.NEGATIVE_INFINITY;
   readonly #writes = new ExporterWrites();
-  /** Refuses a request that has no answer yet. */
-  readonly #unanswered = new Set<(error: unknown) => void>();
-  readonly #stalled = new Set<Exporter>();
   readonly #waits: CommitWaits;
   readonly #unsubscribe: () => void;
   #closed = false;
@@ -152,24 +146,6 @@ export class GroupCommit {
     }
   }
 
-  /**
-   * The exporter has a write that makes no progress. Other groups wait for it, so all requests are refused until it has
-   * ended.
-   */
-  exporterStalled(exporter: Exporter): void {
-    this.#stalled.add(exporter);
-    for (const refuse of this.#unanswered) refuse(new Rejection('ingestion_failed', { cause: STALLED }));
-  }
-
-  /** Settles with the work of a request, or rejects earlier when an exporter stalls. */
-  untilStalled<T>(work: Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      this.#unanswered.add(reject);
-      const end = (): void => void this.#unanswered.delete(reject);
-      work.then(resolve, reject).then(end, end);
-    });
-  }
-
   close(): void {
     this.#closed = true;
   }
@@ -202,11 +178,7 @@ export class GroupCommit {
   /** Why no request can be stored at present; null when it can. */
   get #obstacle(): string | null {
     if (this.#ledger.isUnavailable?.() === true) return UNAVAILABLE;
-    for (const exporter of this.#stalled) {
-      if (exporter.isStalled?.() === true) return STALLED;
-      this.#stalled.delete(exporter);
-    }
-    return null;
+    return this.stalledExporters.any ? STALLED : null;
   }
 
   /** Refuses the requests of no group. They would wait for the end of the groups that the database does not answer. */

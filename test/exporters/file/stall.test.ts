@@ -74,11 +74,11 @@ async function scene(stallMs: number) {
   const file = await files.open();
   const exporter = exporterOf(file);
   const commit = new GroupCommit(new MemoryLedger(Date.now), QUIET, new Registry());
-  file.onStalled(() => commit.exporterStalled(exporter));
+  file.onStalled(() => commit.stalledExporters.add(exporter));
   const send = async (name: string): Promise<string> => {
     const rows = rowsOf(name);
     try {
-      const { replayed } = await commit.untilStalled(commit.settle(claimOf(name), [{ exporter, rows }]));
+      const { replayed } = await commit.stalledExporters.until(commit.settle(claimOf(name), [{ exporter, rows }]));
       return replayed ? 'replayed' : 'stored';
     } catch (error) {
       if (error instanceof Rejection) return error.code;
