@@ -55,7 +55,7 @@ const everything: readonly Module[] = readdirSync(SRC, { recursive: true, encodi
 const WEB = 'extensions/console/web/';
 /** What the page imports from outside its folder: the types of answers, the reading of messages, numbers and texts. */
 const WEB_IMPORTS =
-  /^(?:extensions\/console\/(?:web\/|api\/(?:management-)?shapes\.ts$)|messages\/|pdata\/(?:exact-json|cost-sum|short-numbers|time-units|untrusted-text)\.ts$)/u;
+  /^(?:extensions\/console\/(?:web\/|api\/shapes\/)|messages\/|pdata\/(?:exact-json|cost-sum|short-numbers|time-units|untrusted-text)\.ts$)/u;
 const isWeb = ({ path }: Module): boolean => path.startsWith(WEB);
 const isWasm = ({ path }: Module): boolean => path.startsWith(WASM);
 const modules = everything.filter((module) => !isWasm(module));

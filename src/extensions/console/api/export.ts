@@ -19,7 +19,7 @@ import { logsByTime, newestFirst } from './logs.ts';
 import { allOf, conditionsOf, environmentCondition, limitOf, rangeOf, wordOf } from './question.ts';
 import { membersOf, OTLP_JSON, SPANS_PROTOBUF } from './otlp-conversions.ts';
 import { type FoundTraces, searchTraces, type TracePosition } from './search-traces.ts';
-import type { TraceRow } from './shapes.ts';
+import type { TraceRow } from './shapes/traces.ts';
 import { HIDDEN, partlyHidden, spansOfTrace, storedRows } from './stored-rows.ts';
 import { findTrace } from './stored-trace.ts';
 import { isFormula } from '../../../pdata/untrusted-text.ts';

@@ -14,7 +14,7 @@ import {
   rangeOf,
   wordOf,
 } from './question.ts';
-import type { Histogram, HistogramBucket } from './shapes.ts';
+import type { Histogram, HistogramBucket } from './shapes/traces.ts';
 import { sumsOfUsage } from './trace-rows.ts';
 
 /** With conditions on spans, or with a figure of spans, only this many of the newest traces are read. */

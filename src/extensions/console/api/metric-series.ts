@@ -10,7 +10,7 @@ import { Parameters } from '../filter/parameters.ts';
 import { nanosecondsOf } from '../filter/values.ts';
 import { jsonText, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
 import { allOf, boundedRangeOf, environmentCondition, intervalOf, type Range } from './question.ts';
-import type { MetricForm } from './shapes.ts';
+import type { MetricForm } from './shapes/metrics.ts';
 import { nameText } from './texts.ts';
 import { DAY_MS } from '../../../pdata/time-units.ts';
 

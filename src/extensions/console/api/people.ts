@@ -3,7 +3,7 @@ import type { Person, PersonDraft, PersonRow } from '../../../component/capabili
 import { ConsoleError } from '../errors.ts';
 import { API, changeRoute, EMPTY, json, personRoute, type RequestContext, type Route } from '../server/route.ts';
 import { flagIn, requiredTextIn, roleIn, textsIn } from './body-fields.ts';
-import type { LinkShape, PersonShape } from './management-shapes.ts';
+import type { LinkShape, PersonShape } from './shapes/management.ts';
 
 const PEOPLE = `${API}/people`;
 const RIGHTS = ['role', 'projects', 'sees_content'];

@@ -1,7 +1,7 @@
 /** `GET …/prices`: the models of the newest calls with their prices, and the source of each. */
 import type { ModelPrice } from '../../../component/capabilities/prices.ts';
 import { json, PROJECT, readRoute } from '../server/route.ts';
-import type { ModelPriceShape, PriceShape, PriceSource } from './management-shapes.ts';
+import type { ModelPriceShape, PriceShape, PriceSource } from './shapes/management.ts';
 import { LONGEST_NAME, nameText } from './texts.ts';
 
 /** The newest calls that are looked at. */

@@ -20,7 +20,7 @@ import type {
   NewKeyShape,
   ProjectShape,
   RetentionShape,
-} from './management-shapes.ts';
+} from './shapes/management.ts';
 import { listPrices } from './prices.ts';
 
 const PLANS = ['free', 'paid'] as const;

@@ -2,7 +2,7 @@
 import { ConsoleError } from '../errors.ts';
 import { API, changeRoute, EMPTY, json, type RequestContext, type Route, readRoute } from '../server/route.ts';
 import { textIn } from './body-fields.ts';
-import type { MeShape } from './management-shapes.ts';
+import type { MeShape } from './shapes/management.ts';
 
 /** One answer for links that are unknown, used or expired. */
 async function logIn({ login, body }: RequestContext) {

@@ -4,7 +4,7 @@ import { IN_TRACE } from '../filter/trace-spans.ts';
 import { json, jsonText, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
 import { isStoredTime } from './cursor.ts';
 import { integerOf, spanIdOf } from './question.ts';
-import type { ContentPiece, TextField } from './shapes.ts';
+import type { ContentPiece, TextField } from './shapes/content.ts';
 import { COUNTED, COUNTS, NOTE } from './spans.ts';
 import { BARE_LINKS } from './stored-rows.ts';
 import { findTrace, type StoredTrace, valuesOf } from './stored-trace.ts';

@@ -10,7 +10,7 @@ import { lines, PROJECT, type RequestContext, readRoute } from '../server/route.
 import type { ReaderRow } from '../../../component/capabilities/postgres-reader.ts';
 import { readSpanPlace } from './cursor.ts';
 import { allOf, idOf, integerOf, limitOf, wordOf } from './question.ts';
-import { SPAN_COLUMNS, type SpansEnd } from './shapes.ts';
+import { SPAN_COLUMNS, type SpansEnd } from './shapes/spans.ts';
 import { findTrace, type StoredTrace, valuesOf } from './stored-trace.ts';
 import { nameText } from './texts.ts';
 

@@ -1,6 +1,6 @@
 /** The state of the daemon, for admins. */
 import { API, json, personRoute, type RequestContext, type Route } from '../server/route.ts';
-import type { StatusShape } from './management-shapes.ts';
+import type { StatusShape } from './shapes/management.ts';
 
 const MIGRATIONS = 'SELECT name, applied_at FROM sluice.migrations ORDER BY name';
 

@@ -13,7 +13,7 @@ import {
   type Route,
 } from '../server/route.ts';
 import { flagIn, textIn, timeIn } from './body-fields.ts';
-import type { NewTokenShape, TokenShape } from './management-shapes.ts';
+import type { NewTokenShape, TokenShape } from './shapes/management.ts';
 
 async function listTokens({ project, caller, people }: RequestContext) {
   const tokens = await people.listTokens(project);

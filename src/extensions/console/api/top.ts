@@ -2,7 +2,7 @@
 import { jsonText, PROJECT, readRoute } from '../server/route.ts';
 import { hasFilter, reachOf, withCompleteness } from './completeness.ts';
 import { boundedRangeOf, environmentsOf, limitOf, wordOf } from './question.ts';
-import type { TopMeasure } from './shapes.ts';
+import type { TopMeasure } from './shapes/traces.ts';
 import { readTraceRows } from './trace-rows.ts';
 import { statementOf } from '../filter/parameters.ts';
 import { DAY_MS } from '../../../pdata/time-units.ts';

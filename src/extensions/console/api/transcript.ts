@@ -2,7 +2,9 @@
 import { type Message, part, type Part } from '../../../messages/message.ts';
 import { CallHistory } from '../../../messages/new-messages.ts';
 import { readRecord } from '../../../messages/read-record.ts';
-import type { ContentField, StepRow, TraceRow } from './shapes.ts';
+import type { ContentField } from './shapes/content.ts';
+import type { StepRow } from './shapes/steps.ts';
+import type { TraceRow } from './shapes/traces.ts';
 import { NS_PER_MS } from '../../../pdata/time-units.ts';
 
 /** The whole text, in bytes of UTF-8. */

@@ -5,7 +5,7 @@ import { nanosecondsOf } from '../filter/values.ts';
 import { jsonText, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
 import { type Completeness, reachOf } from './completeness.ts';
 import { boundedRangeOf, intervalOf, type Range, wordOf } from './question.ts';
-import type { UsageGroup } from './shapes.ts';
+import type { UsageGroup } from './shapes/usage.ts';
 import { linesOf } from './trace-rows.ts';
 import { sharedStateOf } from './shared-state.ts';
 import { figuresStatements, type Statements } from './usage-statement.ts';

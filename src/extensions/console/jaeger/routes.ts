@@ -8,7 +8,7 @@ import { END_NS } from '../api/question.ts';
 import { membersOf, OTLP_JSON } from '../api/otlp-conversions.ts';
 import { findTrace, type StoredTrace } from '../api/stored-trace.ts';
 import { type FoundTraces, searchTraces, type TracePosition } from '../api/search-traces.ts';
-import type { TraceRow } from '../api/shapes.ts';
+import type { TraceRow } from '../api/shapes/traces.ts';
 import { ConsoleError } from '../errors.ts';
 import { Parameters } from '../filter/parameters.ts';
 import { json, jsonText, type Reply, type RequestContext, type Route } from '../server/route.ts';

@@ -1,5 +1,5 @@
 /** Names of services and operations among the newest spans, and summaries of traces. */
-import type { TraceRow } from '../api/shapes.ts';
+import type { TraceRow } from '../api/shapes/traces.ts';
 import { nameText } from '../api/texts.ts';
 import { spansOf } from '../filter/trace-spans.ts';
 import type { RequestContext } from '../server/route.ts';

@@ -1,6 +1,6 @@
 /** The tool `explain_span`: which attribute filled which column of a span, and how its cost came about. */
 import { parseExact } from '../../../pdata/exact-json.ts';
-import type { SpanDetail } from '../api/shapes.ts';
+import type { SpanDetail } from '../api/shapes/spans.ts';
 import { costOf, joined, tokensOf } from './figures.ts';
 import { SPAN_ARGUMENT } from './get-span.ts';
 import { TRACE_ARGUMENT } from './get-trace.ts';

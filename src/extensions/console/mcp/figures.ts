@@ -1,6 +1,6 @@
 /** Figures and times in answers: short, without loss where a model would compute with them. */
 import type { Count } from '../../../pdata/exact-json.ts';
-import type { PartOfRange } from '../api/shapes.ts';
+import type { PartOfRange } from '../api/shapes/answers.ts';
 import { MINUTE_MS, MS_NS, NS_PER_MS, SECOND_MS } from '../../../pdata/time-units.ts';
 import { line } from './untrusted.ts';
 

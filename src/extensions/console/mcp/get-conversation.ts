@@ -1,6 +1,7 @@
 /** The tool `get_conversation`: its messages, oldest turn first, each once. */
 import { parseExact } from '../../../pdata/exact-json.ts';
-import type { Turns, StepRow } from '../api/shapes.ts';
+import type { Turns } from '../api/shapes/conversations.ts';
+import type { StepRow } from '../api/shapes/steps.ts';
 import { costOf, joined, missingLines, plural, timeOf, tokensOf } from './figures.ts';
 import { messageKey, messageText, sectionsOf } from './messages.ts';
 import { PROJECT_ARGUMENT, projectOf } from './projects.ts';

@@ -1,6 +1,7 @@
 /** The tool `get_span`: the columns of one span and its content, cut; and one long text in pieces. */
 import { exactText, parseExact } from '../../../pdata/exact-json.ts';
-import type { ContentPiece, SpanDetail, Text } from '../api/shapes.ts';
+import type { ContentPiece, Text } from '../api/shapes/content.ts';
+import type { SpanDetail } from '../api/shapes/spans.ts';
 import { costOf, joined, timeOf, tokensOf, tookOf } from './figures.ts';
 import { TRACE_ARGUMENT } from './get-trace.ts';
 import { messageText, sectionsOf } from './messages.ts';

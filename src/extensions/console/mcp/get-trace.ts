@@ -1,6 +1,7 @@
 /** The tool `get_trace`: totals, the tree of spans as an outline that fits, and what failed. */
 import { parseExact } from '../../../pdata/exact-json.ts';
-import type { SpanDetail, TraceHeader } from '../api/shapes.ts';
+import type { SpanDetail } from '../api/shapes/spans.ts';
+import type { TraceHeader } from '../api/shapes/traces.ts';
 import { costOf, joined, millis, missingLines, plural, timeOf, tokensOf, tookOf } from './figures.ts';
 import { PROJECT_ARGUMENT, projectOf } from './projects.ts';
 import { type OutlineSpan, readSpans, treeOf } from './span-tree.ts';

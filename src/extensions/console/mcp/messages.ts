@@ -2,7 +2,7 @@
 import type { Message, Part } from '../../../messages/message.ts';
 import { type Section, readRecord } from '../../../messages/read-record.ts';
 import { CONTENT_COLUMNS } from '../../../pdata/content-columns.ts';
-import type { ContentField, Text } from '../api/shapes.ts';
+import type { ContentField, Text } from '../api/shapes/content.ts';
 import { cutText } from './untrusted.ts';
 
 type Content = Readonly<Partial<Record<ContentField, Text>>>;

@@ -1,6 +1,6 @@
 /** The tool `list_projects`, and the project that other tools work on. */
 import { parseExact } from '../../../pdata/exact-json.ts';
-import type { ProjectShape } from '../api/management-shapes.ts';
+import type { ProjectShape } from '../api/shapes/management.ts';
 import { plural, timeOf } from './figures.ts';
 import { type Api, type Argument, MAX_ANSWER_BYTES, fitLines, type Tool, ToolFault, type ToolValues } from './tool.ts';
 import { line } from './untrusted.ts';

@@ -1,6 +1,7 @@
 /** The tool `search_traces`. */
 import { parseExact } from '../../../pdata/exact-json.ts';
-import type { Page, TopTraces, TraceRow } from '../api/shapes.ts';
+import type { Page } from '../api/shapes/answers.ts';
+import type { TopTraces, TraceRow } from '../api/shapes/traces.ts';
 import { costOf, joined, missingLines, plural, timeOf, tokensOf, tookOf } from './figures.ts';
 import { PROJECT_ARGUMENT, projectOf } from './projects.ts';
 import { type Argument, MAX_ANSWER_BYTES, fitLines, projectPath, type Tool, ToolFault } from './tool.ts';

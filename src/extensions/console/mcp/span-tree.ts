@@ -1,6 +1,6 @@
 /** The slim rows of a trace, and their tree as indented lines. */
 import { type Count, parseExact } from '../../../pdata/exact-json.ts';
-import type { SpanNote, SpansEnd, SpanTuple, SpanWords } from '../api/shapes.ts';
+import type { SpanNote, SpansEnd, SpanTuple, SpanWords } from '../api/shapes/spans.ts';
 import { type Api, ApiFault } from './tool.ts';
 import { NS_PER_MS } from '../../../pdata/time-units.ts';
 

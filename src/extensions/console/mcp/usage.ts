@@ -1,6 +1,6 @@
 /** The tool `usage`: tokens, cost, errors and times of model calls by a group; and the same of tools. */
 import { parseExact } from '../../../pdata/exact-json.ts';
-import type { ToolUsage, Usage, UsageFigures } from '../api/shapes.ts';
+import type { ToolUsage, Usage, UsageFigures } from '../api/shapes/usage.ts';
 import { costOf, joined, millis, missingLines, plural, timeOf, tokensOf } from './figures.ts';
 import { PROJECT_ARGUMENT, projectOf } from './projects.ts';
 import { FILTER, FROM, TO } from './search-traces.ts';

@@ -3,7 +3,7 @@ import { parseExact } from '../../../pdata/exact-json.ts';
 import { type FoundTraces, searchTraces } from '../api/search-traces.ts';
 import { neededReach, wholeFrom } from '../api/completeness.ts';
 import { allOf } from '../api/question.ts';
-import type { TraceRow } from '../api/shapes.ts';
+import type { TraceRow } from '../api/shapes/traces.ts';
 import { nameText } from '../api/texts.ts';
 import { Parameters } from '../filter/parameters.ts';
 import { spansOf } from '../filter/trace-spans.ts';

@@ -8,7 +8,8 @@ import { showHistogram } from '../../../../src/extensions/console/api/histogram.
 import { listLogs } from '../../../../src/extensions/console/api/logs.ts';
 import { listTraces } from '../../../../src/extensions/console/api/traces.ts';
 import { showLive } from '../../../../src/extensions/console/api/live.ts';
-import type { ConversationRow, Page, Turns } from '../../../../src/extensions/console/api/shapes.ts';
+import type { Page } from '../../../../src/extensions/console/api/shapes/answers.ts';
+import type { ConversationRow, Turns } from '../../../../src/extensions/console/api/shapes/conversations.ts';
 import {
   type Asking,
   BASE_NS,

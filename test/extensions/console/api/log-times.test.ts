@@ -2,7 +2,7 @@
 import t from 'tap';
 import { exportRows } from '../../../../src/extensions/console/api/export.ts';
 import { listLogs, logsByTime, newestFirst } from '../../../../src/extensions/console/api/logs.ts';
-import type { LogRow } from '../../../../src/extensions/console/api/shapes.ts';
+import type { LogRow } from '../../../../src/extensions/console/api/shapes/logs.ts';
 import { BASE_NS, logRow, startReading } from '../../../support/console-reading.ts';
 import { SECOND_NS } from '../../../../src/pdata/time-units.ts';
 

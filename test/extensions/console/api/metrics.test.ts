@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap';
 import { showMetric } from '../../../../src/extensions/console/api/metric-series.ts';
 import { listMetrics } from '../../../../src/extensions/console/api/metrics.ts';
-import type { MetricSeriesAnswer } from '../../../../src/extensions/console/api/shapes.ts';
+import type { MetricSeriesAnswer } from '../../../../src/extensions/console/api/shapes/metrics.ts';
 import { BASE_NS, metricRow, startReading } from '../../../support/console-reading.ts';
 import { MINUTE_MS } from '../../../../src/pdata/time-units.ts';
 

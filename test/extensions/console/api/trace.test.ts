@@ -1,7 +1,8 @@
 /** One trace: header, spans in parts, a span with its content, steps and log records; and the rights to them. */
 import t from 'tap';
 import { listLogs, listTraceLogs } from '../../../../src/extensions/console/api/logs.ts';
-import type { LogRow, SpanTuple } from '../../../../src/extensions/console/api/shapes.ts';
+import type { LogRow } from '../../../../src/extensions/console/api/shapes/logs.ts';
+import type { SpanTuple } from '../../../../src/extensions/console/api/shapes/spans.ts';
 import { showContent, showSpan } from '../../../../src/extensions/console/api/span.ts';
 import { listSpans } from '../../../../src/extensions/console/api/spans.ts';
 import { listSteps } from '../../../../src/extensions/console/api/steps.ts';

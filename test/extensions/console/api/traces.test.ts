@@ -5,7 +5,8 @@ import { listConversations } from '../../../../src/extensions/console/api/conver
 import { writeCursor } from '../../../../src/extensions/console/api/cursor.ts';
 import { listLogs } from '../../../../src/extensions/console/api/logs.ts';
 import { listTraces } from '../../../../src/extensions/console/api/traces.ts';
-import type { Page, TraceRow } from '../../../../src/extensions/console/api/shapes.ts';
+import type { Page } from '../../../../src/extensions/console/api/shapes/answers.ts';
+import type { TraceRow } from '../../../../src/extensions/console/api/shapes/traces.ts';
 import { BASE_NS, hex, logRow, spanRow, startReading, store } from '../../../support/console-reading.ts';
 
 t.setTimeout(300_000);

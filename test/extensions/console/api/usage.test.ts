@@ -5,7 +5,8 @@ import {
   ReaderFailure,
   type ReaderPool,
 } from '../../../../src/component/capabilities/postgres-reader.ts';
-import type { TopTraces, Usage } from '../../../../src/extensions/console/api/shapes.ts';
+import type { TopTraces } from '../../../../src/extensions/console/api/shapes/traces.ts';
+import type { Usage } from '../../../../src/extensions/console/api/shapes/usage.ts';
 import { listTop } from '../../../../src/extensions/console/api/top.ts';
 import { listTraces } from '../../../../src/extensions/console/api/traces.ts';
 import { showUsage } from '../../../../src/extensions/console/api/usage.ts';

@@ -1,6 +1,6 @@
 /** Follows a list whose items have no id: its first page is requested repeatedly. */
 import { useEffect, useState } from 'preact/hooks';
-import type { Page } from '../../api/shapes.ts';
+import type { Page } from '../../api/shapes/answers.ts';
 import { connected } from '../state/live.ts';
 import { get, type Query, urlOf } from './api.ts';
 

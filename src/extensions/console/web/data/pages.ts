@@ -1,6 +1,6 @@
 /** A bounded search in pages: the first one by the query, further ones on demand. */
 import { useRef, useState } from 'preact/hooks';
-import type { Page } from '../../api/shapes.ts';
+import type { Page } from '../../api/shapes/answers.ts';
 import { type ApiError, get, type Query } from './api.ts';
 import { type Resource, asApiError, useAnswer } from './resource.ts';
 

@@ -1,6 +1,6 @@
 /** Rates and durations of the last minute, from counters that are read repeatedly. */
 import { useRef } from 'preact/hooks';
-import type { StatusShape } from '../../api/management-shapes.ts';
+import type { StatusShape } from '../../api/shapes/management.ts';
 
 const WINDOW_MS = 60_000;
 

@@ -6,7 +6,7 @@ import {
   type SpansHead,
   type SpanTuple,
   type SpanWords,
-} from '../../api/shapes.ts';
+} from '../../api/shapes/spans.ts';
 import { sumCosts } from '../../../../pdata/cost-sum.ts';
 import { type Count, parseExact } from '../../../../pdata/exact-json.ts';
 import { NS_PER_MS } from '../../../../pdata/time-units.ts';

@@ -1,7 +1,8 @@
 /** Conversations: the list, and one of them as a thread over its traces. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { ConversationRow, StepRow, Turn, Turns } from '../../api/shapes.ts';
+import type { ConversationRow, Turn, Turns } from '../../api/shapes/conversations.ts';
+import type { StepRow } from '../../api/shapes/steps.ts';
 import { projectPath, urlOf } from '../data/api.ts';
 import { useSearch } from '../data/pages.ts';
 import { useAnswer, useNow } from '../data/resource.ts';

@@ -1,7 +1,7 @@
 /** `/t/{trace_id}` and `/compare?a={trace_id}`: finds the project of a trace and opens the page there. */
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { TracePlace } from '../../api/shapes.ts';
+import type { TracePlace } from '../../api/shapes/traces.ts';
 import { useAnswer } from '../data/resource.ts';
 import { Loaded } from '../parts/states.tsx';
 import { open, place, route } from '../state/location.ts';

@@ -1,7 +1,7 @@
 /** Log records. */
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { LogRow } from '../../api/shapes.ts';
+import type { LogRow } from '../../api/shapes/logs.ts';
 import { projectPath } from '../data/api.ts';
 import { joined, useFollow } from '../data/follow.ts';
 import { type Search, useSearch } from '../data/pages.ts';

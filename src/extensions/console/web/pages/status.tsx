@@ -1,7 +1,7 @@
 /** The state of the daemon, for admins: why nothing arrives, and what waits. */
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { RefusalShape, StatusShape } from '../../api/management-shapes.ts';
+import type { RefusalShape, StatusShape } from '../../api/shapes/management.ts';
 import { commitMs, type Reading, readingOf, START, useRecent } from '../data/recent-counts.ts';
 import { useAnswer, useInterval, useNow } from '../data/resource.ts';
 import { Name, Pair, Part } from '../parts/basics.tsx';

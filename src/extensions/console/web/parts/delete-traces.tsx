@@ -1,7 +1,7 @@
 /** Deleting traces, after a confirmation. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { DeletedTraceShape } from '../../api/management-shapes.ts';
+import type { DeletedTraceShape } from '../../api/shapes/management.ts';
 import { projectPath, send } from '../data/api.ts';
 import { reasonOf } from '../data/resource.ts';
 import { plural } from '../text/figures.ts';

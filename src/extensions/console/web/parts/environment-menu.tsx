@@ -1,5 +1,5 @@
 /** The environment of the lists: all, or one. */
-import type { EnvironmentShape } from '../../api/management-shapes.ts';
+import type { EnvironmentShape } from '../../api/shapes/management.ts';
 import type { JSX } from 'preact';
 import { projectPath } from '../data/api.ts';
 import { useAnswer } from '../data/resource.ts';

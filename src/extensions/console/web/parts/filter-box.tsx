@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { Facets } from '../../api/shapes.ts';
+import type { Facets } from '../../api/shapes/traces.ts';
 import { type ApiError, projectPath } from '../data/api.ts';
 import { useAnswer } from '../data/resource.ts';
 import { useAsked } from '../state/asked.ts';

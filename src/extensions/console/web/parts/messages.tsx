@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Message, Part } from '../../../../messages/message.ts';
-import type { Text } from '../../api/shapes.ts';
+import type { Text } from '../../api/shapes/content.ts';
 import { bytes, exactly } from '../text/figures.ts';
 import { visible } from '../text/visible.ts';
 import { Button, CopyButton, Name } from './basics.tsx';

@@ -1,6 +1,6 @@
 /** What the pages of a bounded search have in common: their states, and the line below the rows. */
 import type { ComponentChildren, JSX } from 'preact';
-import type { PartOfRange } from '../../api/shapes.ts';
+import type { PartOfRange } from '../../api/shapes/answers.ts';
 import type { Search } from '../data/pages.ts';
 import { exactly, plural } from '../text/figures.ts';
 import { dateTime, msOf, shortTime } from '../text/time.ts';

@@ -1,7 +1,7 @@
 /** Model calls and tool steps in order, as one conversation. Each call shows only its new messages. */
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import type { StepRow } from '../../api/shapes.ts';
+import type { StepRow } from '../../api/shapes/steps.ts';
 import type { Message } from '../../../../messages/message.ts';
 import { readRecord } from '../../../../messages/read-record.ts';
 import { pageHref } from '../state/location.ts';

@@ -1,7 +1,7 @@
 /** Live traces: one stream of server-sent events while the list is open and its tab is shown. */
 import { signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { LiveTraces, TraceRow } from '../../api/shapes.ts';
+import type { LiveTraces, TraceRow } from '../../api/shapes/traces.ts';
 import { parseExact } from '../../../../pdata/exact-json.ts';
 import { type Query, projectPath, urlOf } from '../data/api.ts';
 import { retryAfter } from '../data/resource.ts';

@@ -1,6 +1,6 @@
 /** The reader and their rights. */
 import { computed, signal } from '@preact/signals';
-import type { MeShape, RoleShape } from '../../api/management-shapes.ts';
+import type { MeShape, RoleShape } from '../../api/shapes/management.ts';
 import { get, loggedIn, send } from '../data/api.ts';
 
 export const me = signal<MeShape | null>(null);

@@ -1,7 +1,8 @@
 /** The second trace of a comparison: the newest ones of the same name, or any id. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Page, TraceHeader, TraceRow } from '../../../api/shapes.ts';
+import type { Page } from '../../../api/shapes/answers.ts';
+import type { TraceHeader, TraceRow } from '../../../api/shapes/traces.ts';
 import { projectPath } from '../../data/api.ts';
 import { useAnswer } from '../../data/resource.ts';
 import { Button, Link, Name } from '../../parts/basics.tsx';

@@ -1,7 +1,7 @@
 /** The messages of two spans as lines, with what only one of them has. */
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import type { SpanDetail } from '../../../api/shapes.ts';
+import type { SpanDetail } from '../../../api/shapes/spans.ts';
 import { readRecord } from '../../../../../messages/read-record.ts';
 import { type Pair, align } from '../../data/align.ts';
 import { Button } from '../../parts/basics.tsx';

@@ -1,7 +1,7 @@
 /** Two traces side by side: totals with their differences, the spans as one tree, and the messages of a pair. */
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { TraceHeader } from '../../../api/shapes.ts';
+import type { TraceHeader } from '../../../api/shapes/traces.ts';
 import { costOf, unitsOf } from '../../../../../pdata/cost-sum.ts';
 import type { Count } from '../../../../../pdata/exact-json.ts';
 import { projectPath } from '../../data/api.ts';

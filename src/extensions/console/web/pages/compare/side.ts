@@ -1,5 +1,5 @@
 /** One of two compared traces, and how figures of both differ. */
-import type { TraceHeader } from '../../../api/shapes.ts';
+import type { TraceHeader } from '../../../api/shapes/traces.ts';
 import type { Spans } from '../../data/spans.ts';
 import type { Count } from '../../../../../pdata/exact-json.ts';
 import { exactly } from '../../text/figures.ts';

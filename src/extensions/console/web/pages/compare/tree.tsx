@@ -1,7 +1,7 @@
 /** The spans of two traces as one tree, and the messages of the selected pair. */
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import type { SpanDetail } from '../../../api/shapes.ts';
+import type { SpanDetail } from '../../../api/shapes/spans.ts';
 import { type ComparedPair, alignTrees } from '../../data/align.ts';
 import { projectPath } from '../../data/api.ts';
 import { useAnswer } from '../../data/resource.ts';

@@ -1,5 +1,5 @@
 /** What the page shows of the points of a metric. */
-import type { MetricForm, MetricKey, MetricPoint } from '../../../api/shapes.ts';
+import type { MetricForm, MetricKey, MetricPoint } from '../../../api/shapes/metrics.ts';
 import { exactText } from '../../../../../pdata/exact-json.ts';
 import { visible } from '../../text/visible.ts';
 import { UNKNOWN, bytes, count, exactly, tookMs } from '../../text/figures.ts';

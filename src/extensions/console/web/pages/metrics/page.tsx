@@ -1,7 +1,7 @@
 /** Metrics: their names, and one of them over time. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { MetricName, MetricNames } from '../../../api/shapes.ts';
+import type { MetricName, MetricNames } from '../../../api/shapes/metrics.ts';
 import { projectPath } from '../../data/api.ts';
 import { useAnswer } from '../../data/resource.ts';
 import { Link, Name } from '../../parts/basics.tsx';

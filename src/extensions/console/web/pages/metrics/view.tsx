@@ -1,7 +1,7 @@
 /** One metric over time. */
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { MetricSeries, MetricSeriesAnswer } from '../../../api/shapes.ts';
+import type { MetricSeries, MetricSeriesAnswer } from '../../../api/shapes/metrics.ts';
 import { projectPath } from '../../data/api.ts';
 import { useAnswer } from '../../data/resource.ts';
 import { Name } from '../../parts/basics.tsx';

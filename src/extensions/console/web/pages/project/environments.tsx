@@ -1,6 +1,6 @@
 /** Whether content is captured, by environment. */
 import type { JSX } from 'preact';
-import type { EnvironmentShape } from '../../../api/management-shapes.ts';
+import type { EnvironmentShape } from '../../../api/shapes/management.ts';
 import { projectPath, send } from '../../data/api.ts';
 import { useChanges } from '../../data/change.ts';
 import { useAnswer } from '../../data/resource.ts';

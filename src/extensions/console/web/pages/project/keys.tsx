@@ -1,7 +1,7 @@
 /** API keys: created, shown once, revoked. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { KeyShape, NewKeyShape } from '../../../api/management-shapes.ts';
+import type { KeyShape, NewKeyShape } from '../../../api/shapes/management.ts';
 import { projectPath, send } from '../../data/api.ts';
 import { useChanges } from '../../data/change.ts';
 import { useAnswer } from '../../data/resource.ts';

@@ -1,6 +1,6 @@
 /** The settings of a project: keys, read tokens, environments, quota, retention, prices. */
 import type { JSX } from 'preact';
-import type { ProjectShape, RetentionShape } from '../../../api/management-shapes.ts';
+import type { ProjectShape, RetentionShape } from '../../../api/shapes/management.ts';
 import { DAY_S } from '../../../../../pdata/time-units.ts';
 import { projectPath } from '../../data/api.ts';
 import { useAnswer } from '../../data/resource.ts';

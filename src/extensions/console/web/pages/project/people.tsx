@@ -1,7 +1,7 @@
 /** People, for admins: what they may see, links to log in, and new projects. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { LinkShape, PersonShape, RoleShape } from '../../../api/management-shapes.ts';
+import type { LinkShape, PersonShape, RoleShape } from '../../../api/shapes/management.ts';
 import { send } from '../../data/api.ts';
 import { useChanges } from '../../data/change.ts';
 import { useAnswer } from '../../data/resource.ts';

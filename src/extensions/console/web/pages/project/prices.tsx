@@ -1,6 +1,6 @@
 /** The prices of the models that the project uses, and whose prices they are. */
 import type { JSX } from 'preact';
-import type { ModelPriceShape, PriceShape, PriceSource } from '../../../api/management-shapes.ts';
+import type { ModelPriceShape, PriceShape, PriceSource } from '../../../api/shapes/management.ts';
 import { projectPath } from '../../data/api.ts';
 import { useAnswer } from '../../data/resource.ts';
 import { Name, Part } from '../../parts/basics.tsx';

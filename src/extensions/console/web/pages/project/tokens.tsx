@@ -1,7 +1,7 @@
 /** Read tokens for scripts and agents: they read one project and never change anything. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { NewTokenShape, TokenShape } from '../../../api/management-shapes.ts';
+import type { NewTokenShape, TokenShape } from '../../../api/shapes/management.ts';
 import { projectPath, send } from '../../data/api.ts';
 import { useChanges } from '../../data/change.ts';
 import { useAnswer } from '../../data/resource.ts';

@@ -1,6 +1,6 @@
 /** The columns and attributes of a span. Each value can be copied, filtered by, and excluded. */
 import type { JSX } from 'preact';
-import type { SpanDetail } from '../../../api/shapes.ts';
+import type { SpanDetail } from '../../../api/shapes/spans.ts';
 import { exactText } from '../../../../../pdata/exact-json.ts';
 import { Button, CopyButton } from '../../parts/basics.tsx';
 import { JsonTree } from '../../parts/json-tree.tsx';

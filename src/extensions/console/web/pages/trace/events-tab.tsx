@@ -1,6 +1,7 @@
 /** Events, links and log records of a span. */
 import type { JSX } from 'preact';
-import type { SpanDetail, TraceLogs } from '../../../api/shapes.ts';
+import type { TraceLogs } from '../../../api/shapes/logs.ts';
+import type { SpanDetail } from '../../../api/shapes/spans.ts';
 import { projectPath } from '../../data/api.ts';
 import { useAnswer } from '../../data/resource.ts';
 import { Link, Name } from '../../parts/basics.tsx';

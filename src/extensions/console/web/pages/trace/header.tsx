@@ -1,7 +1,7 @@
 /** What a trace is, in one line of figures, and what can be done with it. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { TraceHeader } from '../../../api/shapes.ts';
+import type { TraceHeader } from '../../../api/shapes/traces.ts';
 import { copyText } from '../../data/clipboard.ts';
 import { useChanges } from '../../data/change.ts';
 import { curlOf, projectPath, request, urlOf } from '../../data/api.ts';

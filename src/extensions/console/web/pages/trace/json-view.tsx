@@ -1,7 +1,7 @@
 /** The trace as JSON: the header and the rows of the timeline. */
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { TraceHeader } from '../../../api/shapes.ts';
+import type { TraceHeader } from '../../../api/shapes/traces.ts';
 import { exactText } from '../../../../../pdata/exact-json.ts';
 import type { Spans } from '../../data/spans.ts';
 import { CopyButton } from '../../parts/basics.tsx';

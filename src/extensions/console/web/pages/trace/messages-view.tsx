@@ -1,7 +1,7 @@
 /** The model calls, tool steps and retrievals of a trace as one conversation. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { StepRow, Steps } from '../../../api/shapes.ts';
+import type { StepRow, Steps } from '../../../api/shapes/steps.ts';
 import { projectPath } from '../../data/api.ts';
 import { useAnswer } from '../../data/resource.ts';
 import { Button } from '../../parts/basics.tsx';

@@ -1,7 +1,7 @@
 /** One trace: the header, four views, and the panel of the selected span. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { LiveTrace, TraceHeader } from '../../../api/shapes.ts';
+import type { LiveTrace, TraceHeader } from '../../../api/shapes/traces.ts';
 import { parseExact } from '../../../../../pdata/exact-json.ts';
 import { projectPath, urlOf } from '../../data/api.ts';
 import { asApiError, useAnswer, useRetry } from '../../data/resource.ts';

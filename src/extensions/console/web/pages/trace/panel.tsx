@@ -1,6 +1,7 @@
 /** Everything about the selected span. */
 import type { ComponentChildren, JSX } from 'preact';
-import type { SpanDetail, TraceHeader } from '../../../api/shapes.ts';
+import type { SpanDetail } from '../../../api/shapes/spans.ts';
+import type { TraceHeader } from '../../../api/shapes/traces.ts';
 import { exactText } from '../../../../../pdata/exact-json.ts';
 import { projectPath } from '../../data/api.ts';
 import type { Span, Spans } from '../../data/spans.ts';

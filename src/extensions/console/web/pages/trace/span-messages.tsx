@@ -1,7 +1,8 @@
 /** The messages of one span. Content that was cut can be loaded. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { ContentField, ContentPiece, SpanDetail, Text } from '../../../api/shapes.ts';
+import type { ContentField, ContentPiece, Text } from '../../../api/shapes/content.ts';
+import type { SpanDetail } from '../../../api/shapes/spans.ts';
 import { type ContentRow, readRecord } from '../../../../../messages/read-record.ts';
 import { get } from '../../data/api.ts';
 import { useChanges } from '../../data/change.ts';

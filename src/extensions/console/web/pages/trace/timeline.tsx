@@ -1,7 +1,7 @@
 /** The timeline: a tree of spans on the left, their bars on the right, and the panel of the selected span. */
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { TraceHeader } from '../../../api/shapes.ts';
+import type { TraceHeader } from '../../../api/shapes/traces.ts';
 import {
   type Folding,
   type Line,

@@ -1,6 +1,6 @@
 /** The columns of the list of traces. The reader chooses which ones are shown. */
 import type { JSX } from 'preact';
-import type { TraceRow } from '../../../api/shapes.ts';
+import type { TraceRow } from '../../../api/shapes/traces.ts';
 import { Link, Name } from '../../parts/basics.tsx';
 import { type Column, Cell } from '../../parts/grid.tsx';
 import { Icon } from '../../parts/icon.tsx';

@@ -1,7 +1,7 @@
 /** The facets: values of the newest spans with their counts. A click adds a term to the filter. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Facets as FacetsAnswer } from '../../../api/shapes.ts';
+import type { Facets as FacetsAnswer } from '../../../api/shapes/traces.ts';
 import { projectPath } from '../../data/api.ts';
 import { useAnswer } from '../../data/resource.ts';
 import { Button, Name } from '../../parts/basics.tsx';

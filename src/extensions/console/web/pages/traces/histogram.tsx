@@ -1,7 +1,7 @@
 /** Traces over the range, those with errors apart; or their cost, or their duration. Dragging selects a range. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Histogram, HistogramBucket } from '../../../api/shapes.ts';
+import type { Histogram, HistogramBucket } from '../../../api/shapes/traces.ts';
 import { projectPath } from '../../data/api.ts';
 import { useAnswer } from '../../data/resource.ts';
 import { Options } from '../../parts/choice.tsx';

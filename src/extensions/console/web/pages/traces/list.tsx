@@ -1,7 +1,7 @@
 /** The rows of the list. */
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { TraceRow } from '../../../api/shapes.ts';
+import type { TraceRow } from '../../../api/shapes/traces.ts';
 import type { Search } from '../../data/pages.ts';
 import { useNow } from '../../data/resource.ts';
 import { Button } from '../../parts/basics.tsx';

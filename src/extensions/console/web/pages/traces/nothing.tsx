@@ -1,6 +1,6 @@
 /** No trace matches: shows where the newest one is, and which terms of the search could be removed. */
 import type { JSX } from 'preact';
-import type { TraceRow } from '../../../api/shapes.ts';
+import type { TraceRow } from '../../../api/shapes/traces.ts';
 import { Link, Name } from '../../parts/basics.tsx';
 import { Nothing } from '../../parts/nothing.tsx';
 import type { Asked } from '../../state/asked.ts';

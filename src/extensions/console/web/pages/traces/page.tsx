@@ -1,7 +1,8 @@
 /** The list of traces with its facets and its histogram. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Page, TopTraces, TraceRow } from '../../../api/shapes.ts';
+import type { Page } from '../../../api/shapes/answers.ts';
+import type { TopTraces, TraceRow } from '../../../api/shapes/traces.ts';
 import { projectPath, type Query } from '../../data/api.ts';
 import { type Search, useSearch } from '../../data/pages.ts';
 import { useAnswer, useLater } from '../../data/resource.ts';

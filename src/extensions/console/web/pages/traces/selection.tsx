@@ -1,7 +1,7 @@
 /** The traces that the reader picked in the list, and what can be done with them. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { TraceRow } from '../../../api/shapes.ts';
+import type { TraceRow } from '../../../api/shapes/traces.ts';
 import { projectPath, urlOf } from '../../data/api.ts';
 import { Button, Link } from '../../parts/basics.tsx';
 import { DeleteTraces } from '../../parts/delete-traces.tsx';

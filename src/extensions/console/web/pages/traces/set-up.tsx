@@ -1,7 +1,7 @@
 /** A project without traces: the lines that send some. It becomes the list when the first trace is stored. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { NewKeyShape } from '../../../api/management-shapes.ts';
+import type { NewKeyShape } from '../../../api/shapes/management.ts';
 import { projectPath, send } from '../../data/api.ts';
 import { useChanges } from '../../data/change.ts';
 import { useInterval } from '../../data/resource.ts';

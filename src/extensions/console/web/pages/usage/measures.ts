@@ -1,5 +1,5 @@
 /** What the usage page can measure and group by. */
-import type { UsageFigures, UsageGroup, UsageKey } from '../../../api/shapes.ts';
+import type { UsageFigures, UsageGroup, UsageKey } from '../../../api/shapes/usage.ts';
 import type { Count } from '../../../../../pdata/exact-json.ts';
 import { HOUR_MS } from '../../../../../pdata/time-units.ts';
 import { cost, count, exactCost, exactly, tookMs } from '../../text/figures.ts';

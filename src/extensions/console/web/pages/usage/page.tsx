@@ -1,7 +1,7 @@
 /** Model usage over a range: a chart, and a table with shares and changes. */
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import type { Usage, UsageFigures, UsageSeries } from '../../../api/shapes.ts';
+import type { Usage, UsageFigures, UsageSeries } from '../../../api/shapes/usage.ts';
 import { projectPath } from '../../data/api.ts';
 import { useAnswer } from '../../data/resource.ts';
 import { Button, Link, Name } from '../../parts/basics.tsx';
