@@ -1,4 +1,4 @@
-/** Long texts of errors, log records and attributes: shown whole, or with how much of them is shown. */
+/** Long texts and lists of errors, log records and attributes: shown whole, or with how much of them is shown. */
 import t from 'tap';
 import { chromiumFor } from '../../../support/browser.ts';
 import { startConsole } from '../../../support/console.ts';
@@ -32,7 +32,15 @@ if (chromium !== null) {
       { key: 'long', value: { stringValue: ATTRIBUTE } },
       { key: 'quotes', value: { stringValue: QUOTES } },
     ];
-    const span = { ...aSpan({ traceId: TRACE, spanId: SPAN, start }), attributes, status: { code: 2, message: ERROR } };
+    const list = {
+      key: 'list',
+      value: { arrayValue: { values: Array.from({ length: 1250 }, () => ({ intValue: 7 })) } },
+    };
+    const span = {
+      ...aSpan({ traceId: TRACE, spanId: SPAN, start }),
+      attributes: [...attributes, list],
+      status: { code: 2, message: ERROR },
+    };
     const record = {
       timeUnixNano: String(start),
       body: { stringValue: BODY },
@@ -49,6 +57,10 @@ if (chromium !== null) {
     const panel = page.locator('.panel-body');
     await panel.getByText('the first 32,768 of 40,000 characters').waitFor();
     t.equal(await panel.getByText(/^20,000 characters$/u).count(), 1, 'a whole text');
+    await panel.getByRole('button', { name: '[1,250]' }).click();
+    for (const left of ['1,150', '1,050'])
+      await panel.getByRole('button', { name: `${left} more`, exact: true }).click();
+    await panel.getByRole('button', { name: '950 more', exact: true }).waitFor();
     await panel.getByRole('button', { name: /^show \d+ more lines$/u }).click();
     await panel.getByText('ValueError: the last line').waitFor();
 
