@@ -2,6 +2,7 @@
  * Projects, keys, environment settings and single traces, for the command line and the console. Each function makes one
  * change, with its audit entry, or returns one list.
  */
+import { inTransaction } from '../../component/in-transaction.ts';
 import { createApiKey } from '../../pdata/api-key.ts';
 import type { Plan } from '../../pdata/context.ts';
 import { canNameEnvironment, ENVIRONMENT_HINT, normalizeEnvironment, UNPRINTABLE } from '../../pdata/environment.ts';
@@ -189,17 +190,17 @@ export class Administration implements ProjectAdministration {
   }
 
   async deleteTrace(project: string, traceId: string): Promise<DeletedTrace | null> {
-    const removed = await this.#database.session(DELETE_LIMITS, async (query) => {
-      await query('BEGIN');
-      const trace = await removeTrace(query, { project, traceId });
-      if (trace !== null) {
-        await requestErasure(query, { project: trace.project, traceId });
-        const details = { spans: trace.spans, logs: trace.logs };
-        await writeAudit(query, this.#by, { action: 'trace.delete', project, target: traceId, details });
-      }
-      await query('COMMIT');
-      return trace;
-    });
+    const removed = await this.#database.session(DELETE_LIMITS, (query) =>
+      inTransaction(query, async () => {
+        const trace = await removeTrace(query, { project, traceId });
+        if (trace !== null) {
+          await requestErasure(query, { project: trace.project, traceId });
+          const details = { spans: trace.spans, logs: trace.logs };
+          await writeAudit(query, this.#by, { action: 'trace.delete', project, target: traceId, details });
+        }
+        return trace;
+      }),
+    );
     // Also after an interruption. A large outbox takes longer than a query of the pool may.
     const outboxEntries = await this.#database.session(DELETE_LIMITS, (query) =>
       removeUnsent(query, { project, traceId }),

@@ -3,6 +3,7 @@
  * then the rest in one transaction. It can be repeated after an interruption.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import { inTransaction } from '../../../component/in-transaction.ts';
 import type { PostgresDatabase } from '../../../component/capabilities/postgres.ts';
 import { COMMAND_LINE } from '../../../component/capabilities/people.ts';
 import { writeAudit } from '../audit.ts';
@@ -44,16 +45,16 @@ export async function removeProject(
   const left = since + revocationMs - performance.now();
   if ((revoked ?? 0) > 0 && left > 0) await pause(left);
   await database.session(REMOVAL_LIMITS, async (query) => {
-    await query('BEGIN');
-    for (const text of REST) await query(text, [project]);
-    await requestErasure(query, { project });
-    await writeAudit(query, COMMAND_LINE, {
-      action: 'project.remove',
-      project,
-      target: project,
-      details: { ...removed },
+    await inTransaction(query, async () => {
+      for (const text of REST) await query(text, [project]);
+      await requestErasure(query, { project });
+      await writeAudit(query, COMMAND_LINE, {
+        action: 'project.remove',
+        project,
+        target: project,
+        details: { ...removed },
+      });
     });
-    await query('COMMIT');
   });
   return removed;
 }

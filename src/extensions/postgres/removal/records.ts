@@ -3,6 +3,7 @@
  * own, so that no request waits long and an interrupted run can be repeated. Replay markers and the counters of months
  * stay. Shared resources and scopes stay until the maintenance removes them: daemons remember which ones are stored.
  */
+import { inTransaction } from '../../../component/in-transaction.ts';
 import type { PostgresDatabase, Query, SessionLimits } from '../../../component/capabilities/postgres.ts';
 import { unlessDropped } from '../../../component/dropped-partition.ts';
 import { HOUR_MS, MS_NS } from '../../../pdata/time-units.ts';
@@ -110,17 +111,17 @@ async function removeEmptyTraces(query: Query, { project, environment, beforeMs 
     const ids = rows.map(({ id }) => String(id));
     if (ids.length === 0) return;
     last = ids.at(-1) ?? '';
-    await query('BEGIN');
-    const empty = await query(
-      `SELECT encode(id, 'hex') AS id FROM sluice.empty_traces(ARRAY(SELECT decode(u, 'hex') FROM unnest($1::text[]) u)) id`,
-      [ids],
-    );
-    await query(
-      `DELETE FROM sluice.traces WHERE trace_id IN (
-         SELECT sluice.empty_traces(ARRAY(SELECT decode(u, 'hex') FROM unnest($1::text[]) u)))`,
-      [empty.rows.map(({ id }) => id)],
-    );
-    await query('COMMIT');
+    await inTransaction(query, async () => {
+      const empty = await query(
+        `SELECT encode(id, 'hex') AS id FROM sluice.empty_traces(ARRAY(SELECT decode(u, 'hex') FROM unnest($1::text[]) u)) id`,
+        [ids],
+      );
+      await query(
+        `DELETE FROM sluice.traces WHERE trace_id IN (
+           SELECT sluice.empty_traces(ARRAY(SELECT decode(u, 'hex') FROM unnest($1::text[]) u)))`,
+        [empty.rows.map(({ id }) => id)],
+      );
+    });
   }
 }
 
