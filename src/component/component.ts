@@ -33,6 +33,10 @@ export interface HostProcess {
   getuid?(): number;
   /** Processor time of all threads, in microseconds. */
   cpuUsage?(): { readonly user: number; readonly system: number };
+  /**
+   * Bytes that the operating system allows this process and its children; zero or a very large number without a limit.
+   */
+  constrainedMemory?(): number;
   kill(pid: number, signal: NodeJS.Signals | 0): boolean;
 }
 

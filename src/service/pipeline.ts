@@ -22,7 +22,7 @@ import type { RequestRows, RowBudget } from './row-budget.ts';
 import { makeClaim } from './settle/claim.ts';
 import type { GroupCommit } from './settle/group-commit.ts';
 import { stageRows } from './settle/staging.ts';
-import { type EncodedRows, releaseRows } from './settle/writes.ts';
+import { type ExporterRows, releaseRows } from './settle/writes.ts';
 import type { OwnTraces, RequestTrace } from './telemetry/own-traces.ts';
 import { type ProjectCounts, type RequestUsage, usageOf } from './telemetry/project-counts.ts';
 import { RecordCounts } from './telemetry/record-counts.ts';
@@ -39,20 +39,20 @@ class LargerThanDeclared extends Error {}
 const needsLargeArena = (error: unknown): boolean =>
   error instanceof LargerThanDeclared || error instanceof TooManyAtOnce;
 
-interface BudgetedRows extends EncodedRows {
+interface BudgetedRows extends ExporterRows {
   readonly room: RequestRows;
 }
 
 /** The result of a pass. */
 interface Passed {
   readonly claim: Claim;
-  readonly encoded: readonly EncodedRows[];
+  readonly encoded: readonly ExporterRows[];
   readonly usage: RequestUsage | null;
   /** For `sluice tap`, if it runs. */
   readonly tapped: TappedRecords | null;
 }
 
-export interface PipelineParts {
+export interface SignalPipelineParts {
   readonly signal: Signal;
   readonly processors: readonly Processor[];
   readonly exporters: readonly Exporter[];
@@ -72,7 +72,7 @@ export interface PipelineParts {
 
 export class SignalPipeline implements Pipeline {
   readonly signal: Signal;
-  readonly #parts: PipelineParts;
+  readonly #parts: SignalPipelineParts;
   readonly #counts: RecordCounts;
   readonly #hasStaging: boolean;
   /** Admitted requests that have not ended. */
@@ -81,7 +81,7 @@ export class SignalPipeline implements Pipeline {
   /** Called when the last of them ends. */
   #whenIdle: (() => void)[] = [];
 
-  constructor(parts: PipelineParts) {
+  constructor(parts: SignalPipelineParts) {
     this.signal = parts.signal;
     this.#parts = parts;
     this.#counts = new RecordCounts(parts.signal, parts.countedExporters, parts.meter);

@@ -25,7 +25,7 @@ export interface Part {
 }
 
 /** Parts that no compaction has taken yet. */
-export interface WaitingParts {
+export interface PartsOfDay {
   readonly signal: LakeSignal;
   /** The UTC day they arrived. */
   readonly day: string;
@@ -138,7 +138,7 @@ export async function removePublishedParts(query: Query, keptMs: number): Promis
   return rowCount ?? 0;
 }
 
-export async function waitingParts(query: Query, olderThanMs: number): Promise<readonly WaitingParts[]> {
+export async function waitingParts(query: Query, olderThanMs: number): Promise<readonly PartsOfDay[]> {
   const { rows } = await query(
     `SELECT p.signal, to_char(p.received_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, count(*)::float8 AS parts,
        sum(p.records)::float8 AS records, sum(p.bytes)::float8 AS bytes

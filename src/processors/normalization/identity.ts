@@ -5,7 +5,7 @@ import { FRAMEWORK, NO_PROVIDER, UNKNOWN_PROVIDER } from './provider-names.ts';
 import { isBlank } from './reader.ts';
 import type { RecordView } from './record-view.ts';
 import { fieldNumber, operationNumber } from './rules.ts';
-import { fillName, MAX_NAME_BYTES, nameOf, setName, setNameRow, setWord } from './slots.ts';
+import { fillName, MAX_STORED_NAME_BYTES, nameOf, setName, setNameRow, setWord } from './slots.ts';
 
 const AGENT_NAME = fieldNumber('agent_name');
 const TOOL_NAME = fieldNumber('tool_name');
@@ -41,7 +41,7 @@ function nameBySpan(view: RecordView, slot: number): void {
   const { nameOffset, nameLength, nameFlags } = batch.records.goto(record);
   const name = nameLength === 0 ? '' : batch.tables.head(nameOffset, nameLength, nameFlags);
   if (isBlank(name)) return;
-  if (nameLength <= MAX_NAME_BYTES) batch.derived.setText(slot, nameOffset, nameLength, nameFlags);
+  if (nameLength <= MAX_STORED_NAME_BYTES) batch.derived.setText(slot, nameOffset, nameLength, nameFlags);
   else setName(view, slot, name);
 }
 

@@ -21,9 +21,9 @@ import { BEGINS_BLANK, isBlank } from './reader.ts';
 import type { Rule } from './rules.ts';
 
 /** Names and ids are cut here, so that an index over their column always fits. */
-export const MAX_NAME_BYTES = 1024;
+export const MAX_STORED_NAME_BYTES = 1024;
 // Bound here: see attributes.ts.
-const LONGEST_NAME = MAX_NAME_BYTES;
+const LONGEST_NAME = MAX_STORED_NAME_BYTES;
 const DROPPED = DISPOSITION_DROP;
 const ESCAPED = TEXT_JSON_ESCAPED;
 const MAY_BE_BLANK = BEGINS_BLANK;
@@ -45,7 +45,7 @@ export function setName(view: RecordView, slot: number, name: string): boolean {
 export function setNameRow(view: RecordView, slot: number, row: number): void {
   const { u32 } = view.memory;
   const word = wordOfRow(row);
-  if (isText(headAt(u32, word)) && lengthAt(u32, word) > MAX_NAME_BYTES) {
+  if (isText(headAt(u32, word)) && lengthAt(u32, word) > MAX_STORED_NAME_BYTES) {
     const text = view.batch.tables.scratch(cut(view.reader.text(row) ?? ''));
     if (text !== null) view.derived.setText(slot, text.offset, text.length, text.flags, row);
     return;
@@ -154,11 +154,11 @@ function isOneOf(words: ReadonlySet<number>, view: RecordView, row: number): boo
   return lookups.placeholderBytes[first] !== 0 && words.has(view.reader.word(lookups.words, row));
 }
 
-/** The longest prefix of whole characters within MAX_NAME_BYTES. */
+/** The longest prefix of whole characters within MAX_STORED_NAME_BYTES. */
 function cut(name: string): string {
-  if (Buffer.byteLength(name) <= MAX_NAME_BYTES) return name;
+  if (Buffer.byteLength(name) <= MAX_STORED_NAME_BYTES) return name;
   const bytes = Buffer.from(name);
-  let end = MAX_NAME_BYTES;
+  let end = MAX_STORED_NAME_BYTES;
   while (end > 0 && ((bytes[end] as number) & 0xc0) === 0x80) end--;
   return bytes.toString('utf8', 0, end);
 }

@@ -32,7 +32,7 @@ import {
   SMALL_GROUP,
   WaitingRequests,
 } from './waiting.ts';
-import { type EncodedRows, ExporterWrites, releaseRows } from './writes.ts';
+import { type ExporterRows, ExporterWrites, releaseRows } from './writes.ts';
 
 const GROUP_SIZE_BOUNDS = [1, 2, 4, 8, 16, 32, 64];
 /** For this time after a small request, large requests have no concurrent groups. */
@@ -41,7 +41,7 @@ const SECONDS_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 
 interface Waiting {
   readonly claim: Claim;
-  readonly encoded: readonly EncodedRows[];
+  readonly encoded: readonly ExporterRows[];
   readonly bytes: number;
   readonly isPlaced: boolean;
   readonly trace: RequestTrace | null;
@@ -135,7 +135,7 @@ export class GroupCommit {
   }
 
   /** Resolves when the request's rows are durable. Rejects with a `Rejection`. Releases the rows in both cases. */
-  async settle(claim: Claim, encoded: readonly EncodedRows[], trace: RequestTrace | null = null): Promise<Acceptance> {
+  async settle(claim: Claim, encoded: readonly ExporterRows[], trace: RequestTrace | null = null): Promise<Acceptance> {
     try {
       const outcome = await this.#enqueue(claim, encoded, trace).catch(refused);
       this.#outcomes.add(1, { signal: claim.signal, verdict: outcome.kind });
@@ -157,7 +157,7 @@ export class GroupCommit {
   }
 
   /** Rejects when the request would wait too long. */
-  #enqueue(claim: Claim, encoded: readonly EncodedRows[], trace: RequestTrace | null): Promise<Outcome> {
+  #enqueue(claim: Claim, encoded: readonly ExporterRows[], trace: RequestTrace | null): Promise<Outcome> {
     if (this.#closed) return Promise.resolve(refusal('shutting_down'));
     const cause = this.#obstacle;
     if (cause !== null) return Promise.resolve(refusal('ingestion_failed', cause));

@@ -3,13 +3,13 @@
  * take the place of those they were made from, whose memory is released.
  */
 import { Rejection } from '../../errors.ts';
-import { type EncodedRows, releaseRows } from './writes.ts';
+import { type ExporterRows, releaseRows } from './writes.ts';
 
 /**
  * Resolves with the rows to settle, which the caller releases. Rejects with a `Rejection` when one exporter could not
  * stage; all rows are released then.
  */
-export async function stageRows(encoded: readonly EncodedRows[]): Promise<readonly EncodedRows[]> {
+export async function stageRows(encoded: readonly ExporterRows[]): Promise<readonly ExporterRows[]> {
   const inTables = encoded.some(({ exporter }) => exporter.fillsTables === true);
   const results = await Promise.allSettled(encoded.map((one) => stage(one, inTables)));
   const failure = results.find((result) => result.status === 'rejected');
@@ -18,7 +18,7 @@ export async function stageRows(encoded: readonly EncodedRows[]): Promise<readon
   throw asRejection(failure.reason);
 }
 
-async function stage(one: EncodedRows, inTables: boolean): Promise<EncodedRows> {
+async function stage(one: ExporterRows, inTables: boolean): Promise<ExporterRows> {
   const { exporter } = one;
   if (exporter.stage === undefined) return one;
   try {

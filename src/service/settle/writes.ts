@@ -6,7 +6,7 @@ import type { Exporter, Rows } from '../../component/exporter.ts';
 import type { TransactionHandle } from '../../component/capabilities/ledger.ts';
 
 /** A request's rows in one exporter's format. */
-export interface EncodedRows {
+export interface ExporterRows {
   readonly exporter: Exporter;
   readonly rows: Rows;
   /** The reserved bytes of the rows, released with them. */
@@ -17,7 +17,7 @@ export interface EncodedRows {
 const LARGE_BYTES = 8388608;
 
 /** Must be called exactly once, after the request is answered. */
-export function releaseRows(encoded: readonly EncodedRows[]): void {
+export function releaseRows(encoded: readonly ExporterRows[]): void {
   for (const { rows, room } of encoded) {
     rows.release();
     room?.close();
@@ -29,7 +29,7 @@ export class ExporterWrites {
   #last: Promise<unknown> = Promise.resolve();
 
   /** `encoded`: the rows of the admitted requests of a group. Rejects when one of the writes fails. */
-  async write(encoded: readonly (readonly EncodedRows[])[], handle: TransactionHandle): Promise<void> {
+  async write(encoded: readonly (readonly ExporterRows[])[], handle: TransactionHandle): Promise<void> {
     const writers = [...rowsByExporter(encoded)];
     for (const [exporter, rows] of writers.filter(([{ transactional }]) => transactional === true))
       await exporter.write(rows, handle);
@@ -51,7 +51,7 @@ export class ExporterWrites {
 
 const bytesOf = (group: readonly Rows[]): number => group.reduce((sum, { bytes }) => sum + bytes, 0);
 
-function rowsByExporter(encoded: readonly (readonly EncodedRows[])[]): ReadonlyMap<Exporter, readonly Rows[]> {
+function rowsByExporter(encoded: readonly (readonly ExporterRows[])[]): ReadonlyMap<Exporter, readonly Rows[]> {
   const byExporter = new Map<Exporter, Rows[]>();
   for (const { exporter, rows } of encoded.flat()) {
     const list = byExporter.get(exporter);

@@ -1,9 +1,10 @@
 /** Finds an embedded server from another process than its daemon: the command line reads the data while both run. */
+import type { HostProcess } from '../../../component/component.ts';
 import { addressOf, ask, type ServerAddress } from './address.ts';
 import { readPassword } from './cluster.ts';
 import { asOperatorError } from './faults.ts';
 import { openServerFolder } from './server-folder.ts';
-import type { HostProcess, ServerLog } from './host-process.ts';
+import type { ServerLog } from './host-process.ts';
 import { readPidFile } from './pid-file.ts';
 
 interface Search {

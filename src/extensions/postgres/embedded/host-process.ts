@@ -1,7 +1,4 @@
-/**
- * What the embedded server needs to know about its process and other processes of the machine. The real `process`
- * implements `HostProcess`. It is passed in, because only the command line uses the global one.
- */
+/** What the embedded server needs to know about other processes of the machine, and how it reports. */
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { platform } from 'node:os';
@@ -9,17 +6,6 @@ import { basename } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-
-export interface HostProcess {
-  readonly pid: number;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  getuid?(): number;
-  /**
-   * Bytes that the operating system allows this process and its children; zero or a very large number without a limit.
-   */
-  constrainedMemory?(): number;
-  kill(pid: number, signal: NodeJS.Signals | 0): boolean;
-}
 
 /** The operating-system user of PostgreSQL. Undefined where it is used: our own user. */
 export interface Identity {

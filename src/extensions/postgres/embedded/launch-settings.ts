@@ -5,8 +5,8 @@
 import { readFile } from 'node:fs/promises';
 import { platform, totalmem } from 'node:os';
 import { join } from 'node:path';
+import type { HostProcess } from '../../../component/component.ts';
 import type { ServerFolder } from './server-folder.ts';
-import type { HostProcess } from './host-process.ts';
 
 /**
  * A backend that has written this much asks the kernel to begin writing it to the disk. With PostgreSQL's default, 0,

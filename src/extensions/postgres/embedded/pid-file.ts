@@ -4,7 +4,8 @@
  */
 import { constants, lstat, open, readFile, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { EmbeddedServerError, type HostProcess } from './host-process.ts';
+import type { HostProcess } from '../../../component/component.ts';
+import { EmbeddedServerError } from './host-process.ts';
 import { errorCode } from '../../../errors.ts';
 
 const NAME = 'postmaster.pid';

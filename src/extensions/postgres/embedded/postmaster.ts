@@ -4,9 +4,10 @@ import { constants, open, readdir, stat } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { HostProcess } from '../../../component/component.ts';
 import type { ServerFolder } from './server-folder.ts';
 import { isAlive } from '../../../component/process-life.ts';
-import { CLUSTER_SETTING, type HostProcess } from './host-process.ts';
+import { CLUSTER_SETTING } from './host-process.ts';
 import type { Runtime } from './runtime.ts';
 import { waitFor } from './wait.ts';
 

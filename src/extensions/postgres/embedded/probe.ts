@@ -6,9 +6,10 @@ import { open, readdir, readFile, readlink, rm, stat, statfs, writeFile } from '
 import { connect } from 'node:net';
 import { platform } from 'node:os';
 import { join } from 'node:path';
+import type { HostProcess } from '../../../component/component.ts';
 import { bootId, hasOwnProc } from '../../../component/process-life.ts';
 import { type ServerFolder, SOCKET_FOLDER } from './server-folder.ts';
-import { type HostProcess, isPostmasterOf } from './host-process.ts';
+import { isPostmasterOf } from './host-process.ts';
 import { errorCode } from '../../../errors.ts';
 
 const CONNECT_TIMEOUT_MS = 2_000;

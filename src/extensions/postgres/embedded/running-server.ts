@@ -4,10 +4,11 @@
  */
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { HostProcess } from '../../../component/component.ts';
 import { isAlive } from '../../../component/process-life.ts';
 import { addressOf, ask, type Endpoint, removeEndpoint, type ServerAddress } from './address.ts';
 import type { ServerFolder } from './server-folder.ts';
-import { EmbeddedServerError, type HostProcess, isPostmasterOf, type ServerLog } from './host-process.ts';
+import { EmbeddedServerError, isPostmasterOf, type ServerLog } from './host-process.ts';
 import { disownPidFile, type PidFile, readPidFile, removeDamagedPidFile } from './pid-file.ts';
 import { Postmaster } from './postmaster.ts';
 import { findPostmaster, findWorkers, isListening, mayRunElsewhere, removeSockets, socketFolders } from './probe.ts';

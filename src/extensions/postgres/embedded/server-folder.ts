@@ -5,8 +5,9 @@
 import { chmod, lchown, lstat, mkdir, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
+import type { HostProcess } from '../../../component/component.ts';
 import { fileFault } from '../../../component/file-fault.ts';
-import { EmbeddedServerError, type HostProcess, type Identity, type ServerLog } from './host-process.ts';
+import { EmbeddedServerError, type Identity, type ServerLog } from './host-process.ts';
 import { defaultUser } from './server-user.ts';
 import { errorCode } from '../../../errors.ts';
 

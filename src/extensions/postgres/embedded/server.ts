@@ -9,6 +9,7 @@
 import { platform } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { HostProcess } from '../../../component/component.ts';
 import { awaitReady, findRunningServer } from './running-server.ts';
 import {
   addressOf,
@@ -25,7 +26,7 @@ import { createCluster, markComplete, readPassword } from './cluster.ts';
 import { checkVersion, clusterExists } from './cluster-state.ts';
 import { asOperatorError } from './faults.ts';
 import { type ServerFolder, makeOwnedFolder, openServerFolder } from './server-folder.ts';
-import { EmbeddedServerError, type HostProcess, type ServerLog } from './host-process.ts';
+import { EmbeddedServerError, type ServerLog } from './host-process.ts';
 import { launchSettings } from './launch-settings.ts';
 import { disownPidFile, readPidFile } from './pid-file.ts';
 import { lastWords, Postmaster } from './postmaster.ts';
