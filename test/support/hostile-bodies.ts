@@ -6,6 +6,7 @@ import { DIALECTS } from '../../src/dialects/families.ts';
 import type { Encoding, Signal } from '../../src/pdata/context.ts';
 import { attribute, double, fixed64, message, span, text, varint } from '../pdata/wasm/protobuf-writer.ts';
 import type { PassMode } from './measured-pass.ts';
+import { REDACTION_UNITS } from './redaction-units.ts';
 
 export interface HostileBody {
   readonly name: string;
@@ -109,6 +110,18 @@ function json(
   return { name, signal, encoding: 'json', mode, make };
 }
 
+/** The bounds of a histogram, in protobuf. */
+function bounds(name: string, boundAt: (index: number) => number): HostileBody {
+  const make = (size: number): Buffer => {
+    const count = Math.min(Math.floor(size / 8), 2_000_000);
+    const doubles = Buffer.alloc(count * 8);
+    for (let index = 0; index < count; index++) doubles.writeDoubleLE(boundAt(index), index * 8);
+    const point = message(1, fixed64(3, 5n), message(7, doubles));
+    return message(1, message(2, message(2, text(1, 'm'), message(9, point, varint(2, 2)))));
+  };
+  return { name, signal: 'metrics', encoding: 'protobuf', mode: 'plain', make };
+}
+
 /** One long text as the body of a log record. */
 function longText(unit: string, mode: PassMode = 'redacting'): HostileBody {
   const make = (size: number): Buffer => {
@@ -152,21 +165,20 @@ const USAGE: Attributes = [
   ['gen_ai.usage.output_tokens', 100n],
 ];
 
+/** A key that the pattern of a dialect matches. */
+const keyOf = (pattern: string): string =>
+  pattern.replaceAll('*', 'x').replaceAll('{i}', '0').replaceAll('{j}', '0').replaceAll('{k}', 'k');
 /** A marker of every dialect, and every attribute name of their tables that is not a pattern. */
 const MARKERS: Attributes = DIALECTS.flatMap(({ markers, hints }) => [...(markers ?? []), ...(hints ?? [])]).map(
   (sign) => {
     const [key = '', value = 'x'] = sign.split('=');
-    return [key.replaceAll('*', 'x').replaceAll('{i}', '0').replaceAll('{j}', '0').replaceAll('{k}', 'k'), value];
+    return [keyOf(key), value];
   },
 );
 const NAMES: readonly string[] = [
   ...new Set(
     DIALECTS.flatMap(({ fields }) => Object.values(fields ?? {}).flat()).map((row) =>
-      (typeof row === 'string' ? row : row.attribute)
-        .replaceAll('*', 'x')
-        .replaceAll('{i}', '0')
-        .replaceAll('{j}', '0')
-        .replaceAll('{k}', 'k'),
+      keyOf(typeof row === 'string' ? row : row.attribute),
     ),
   ),
 ];
@@ -535,124 +547,8 @@ const NUMBER_BODIES: readonly HostileBody[] = [
     (index) => `${index % 10}e-${7 + (index % 300)}`,
     `]}${HISTOGRAM_END}`,
   ]),
-  {
-    name: 'doubles in protobuf',
-    signal: 'metrics',
-    encoding: 'protobuf',
-    mode: 'plain',
-    make: (size) => {
-      const count = Math.min(Math.floor(size / 8), 2_000_000);
-      const bounds = Buffer.alloc(count * 8);
-      for (let index = 0; index < count; index++)
-        bounds.writeDoubleLE(unit(index) * 10 ** (((index * 7) % 600) - 300), index * 8);
-      const point = message(1, fixed64(3, 5n), message(7, bounds));
-      return message(1, message(2, message(2, text(1, 'm'), message(9, point, varint(2, 2)))));
-    },
-  },
-  {
-    name: 'powers of two in protobuf',
-    signal: 'metrics',
-    encoding: 'protobuf',
-    mode: 'plain',
-    make: (size) => {
-      const count = Math.min(Math.floor(size / 8), 2_000_000);
-      const bounds = Buffer.alloc(count * 8);
-      for (let index = 0; index < count; index++) bounds.writeDoubleLE(2 ** ((index % 2098) - 1074), index * 8);
-      const point = message(1, fixed64(3, 5n), message(7, bounds));
-      return message(1, message(2, message(2, text(1, 'm'), message(9, point, varint(2, 2)))));
-    },
-  },
-];
-
-/** Matches and near matches of the redaction presets. */
-export const REDACTION_UNITS: readonly string[] = [
-  'a@',
-  'a@a.',
-  'a@b.com ',
-  '"a b"@b.com ',
-  '\\"@b.com',
-  '\u{20bb7}@b.com',
-  'a@2x.png',
-  'Chrome/1.0.0.0',
-  '?sig=',
-  '&password=a',
-  ';Pwd=b;',
-  ';Pwd={',
-  ';Pwd={b}};',
-  ';Pwd="',
-  ';Pwd=""b',
-  "&sig='b",
-  '?a[key]=',
-  'token=&',
-  'a-b.c=',
-  '123-45-',
-  '123-45-6789 ',
-  '12-34-5',
-  'DE89 3704 ',
-  'DE89',
-  'DE89 3704 0044 0532 0130 00 ',
-  'DE89370400440532013000 ',
-  'de12 ',
-  '4',
-  '4-',
-  '4 4',
-  '4111 1111 1111 1111 ',
-  '4111 1111 1111 1112 ',
-  '4111111111111112 ',
-  '+1',
-  '+1 ',
-  '+1 (212) 555-0100 ',
-  '212-555-010',
-  'sk-',
-  'sk-a',
-  'sk-abcdefghijklmnopq_',
-  'sk-1abcdefghijklmnopq ',
-  'xoxb-',
-  'sk-ant-api03-',
-  'glpat-',
-  'AIza',
-  'AKIA',
-  'hf_a',
-  'github_pat_',
-  'shpat_a',
-  'SG.aaaaaaaaaaaaaaaaaaaa.',
-  'eyJ',
-  'eyJ-',
-  'eyJaaaaaaaaaa.',
-  'eyJaaaaaaaaaa.aaaaa.aa ',
-  '-----BEGIN PRIVATE KEY-----',
-  '-----BEGIN ',
-  '-----BEGIN A A A A ',
-  '-----END',
-  '://',
-  '://a:',
-  '://a:b@',
-  ':\\\\\\/\\/',
-  'a:',
-  '::',
-  '1:',
-  '1.',
-  '1.1.1.1 ',
-  '1.1.1.1.',
-  'fe80::1 ',
-  'ab:12:',
-  'bearer ',
-  'bearer abcdefg1 ',
-  'authorization: ',
-  'authorization:basic ',
-  '\\',
-  '\\\\',
-  '\\u0040',
-  '\\\\u0040',
-  '\\n',
-  '%41',
-  '%2525',
-  '\u200b',
-  '\uff21',
-  '{"a":"',
-  'John Smith Jon ',
-  'alice smit ',
-  '12345678 ',
+  bounds('doubles in protobuf', (index) => unit(index) * 10 ** (((index * 7) % 600) - 300)),
+  bounds('powers of two in protobuf', (index) => 2 ** ((index % 2098) - 1074)),
 ];
 
 const REDACTION_BODIES: readonly HostileBody[] = [

@@ -10,7 +10,7 @@ import { PRESET_NAMES, PRESETS } from '../../../src/processors/privacy/redaction
 import { patternRule } from '../../../src/processors/privacy/redaction/pattern-rule.ts';
 import { scanAll } from '../../../src/processors/privacy/redaction/scan.ts';
 import { compileRules } from '../../../src/processors/privacy/redaction/rules.ts';
-import { REDACTION_UNITS } from '../../support/hostile-bodies.ts';
+import { REDACTION_UNITS } from '../../support/redaction-units.ts';
 import { logs, Scene } from '../../processors/privacy/scene.ts';
 
 const TIMES_THE_TEXT = 8;

@@ -16,7 +16,7 @@ import { compileRules } from '../../../src/processors/privacy/redaction/rules.ts
 import { signsOf } from '../../../src/processors/privacy/redaction/signs.ts';
 import { Candidates } from '../../../src/processors/privacy/redaction/candidates.ts';
 import { cases } from '../../support/long.ts';
-import { REDACTION_UNITS } from '../../support/hostile-bodies.ts';
+import { REDACTION_UNITS } from '../../support/redaction-units.ts';
 
 const BLOCK = 32;
 const ROOM = 8192;

@@ -18,7 +18,7 @@ import { PRESET_NAMES, PRESETS } from '../../../src/processors/privacy/redaction
 import { compileRules } from '../../../src/processors/privacy/redaction/rules.ts';
 import { scanAll, scanInSteps } from '../../../src/processors/privacy/redaction/scan.ts';
 import { cases } from '../../support/long.ts';
-import { REDACTION_UNITS } from '../../support/hostile-bodies.ts';
+import { REDACTION_UNITS } from '../../support/redaction-units.ts';
 import { ENCODINGS, logs, Scene } from './scene.ts';
 
 const MIB = 1024 * 1024;
