@@ -5,7 +5,7 @@
  * number of bytes.
  *
  * The young generation of Node.js 20 and 22 grows to 32 MiB, and is collected after 32 MiB of new buffers. Node.js 24
- * allows 64 MiB for each. A pass leaves little alive, so more room saves no time.
+ * allows 64 MiB for each. Few objects outlive a pass, so more room saves no time.
  */
 import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8';

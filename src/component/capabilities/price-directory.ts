@@ -1,5 +1,5 @@
 /**
- * Stored own prices. The `postgres` extension offers them; the `pricing` processor reads them in advance of its passes.
+ * Stored own prices. The `postgres` extension offers them; the `pricing` processor reads them before its passes.
  */
 import type { Capability } from './capability.ts';
 

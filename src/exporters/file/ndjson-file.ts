@@ -292,7 +292,7 @@ export class NdjsonFile {
       await this.#reopen();
     } catch (error) {
       if (!isKept || failure !== null) throw error;
-      // These lines are on disk under a name: sent again, they would be there twice.
+      // These lines are on disk in a file with a name. Written again, they would be stored twice.
       return this.#afterFailure(error);
     }
     if (failure !== null) throw failure;

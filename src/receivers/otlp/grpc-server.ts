@@ -150,7 +150,7 @@ export class GrpcServer implements Component, ConnectionHandler {
       if (accepted !== null) this.#connections.mark(accepted, use, project);
     };
     this.#sessions.set(session, new GrpcSession(session, { keepalive, prefaceMs, maxConcurrentStreams, calls, mark }));
-    // The session knows its client no more when it reports the error.
+    // When the session reports the error, it does not know its client any more.
     const peer = addressOf(accepted ?? session.socket);
     session.once('error', (error: NodeJS.ErrnoException) => {
       if (error.errno === BAD_CLIENT_MAGIC) this.#foreign.report('http1', peer);
