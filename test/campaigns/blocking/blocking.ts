@@ -1,6 +1,7 @@
 /**
  * Sends each body of `bodies.ts` to a daemon in another process, and small requests of another project at the same
- * time. Prints how long the event loop was blocked and how long the small requests waited.
+ * time. Prints how long the event loop was blocked and how long the small requests waited. A body that blocks too long
+ * is sent once more to a new daemon: on a shared machine a pass of the loop can take longer without a cause in the body.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -31,8 +32,15 @@ const { values } = parseArgs({
 
 const bound = Number(values.bound);
 
-const subject = fork(fileURLToPath(new URL('../hostile/subject.js', import.meta.url)), ['--store', values.store]);
-const { url } = await answerOf<{ url: string }>(subject);
+interface Subject {
+  readonly child: ChildProcess;
+  readonly url: string;
+}
+
+async function startSubject(): Promise<Subject> {
+  const child = fork(fileURLToPath(new URL('../hostile/subject.js', import.meta.url)), ['--store', values.store]);
+  return { child, ...(await answerOf<{ url: string }>(child)) };
+}
 
 function answerOf<T>(child: ChildProcess, question?: string): Promise<T> {
   const answer = new Promise<T>((resolve) => child.once('message', (value) => resolve(value as T)));
@@ -41,7 +49,7 @@ function answerOf<T>(child: ChildProcess, question?: string): Promise<T> {
 }
 
 /** Sends small requests one after the other until told to end. Resolves with the time of each. */
-async function smallRequests(end: AbortSignal): Promise<readonly number[]> {
+async function smallRequests(url: string, end: AbortSignal): Promise<readonly number[]> {
   const took: number[] = [];
   for (let index = 0; !end.aborted; index++) {
     const started = performance.now();
@@ -56,10 +64,10 @@ async function smallRequests(end: AbortSignal): Promise<readonly number[]> {
 const median = (all: readonly number[]): number => [...all].sort((a, b) => a - b)[all.length >> 1] ?? Number.NaN;
 
 /** As large as possible, and the same body smaller, until one is stored. Returns the longest time of all. */
-async function measure(blocking: Blocking): Promise<number> {
+async function measure(subject: Subject, blocking: Blocking): Promise<number> {
   let worst = 0;
   for (let share = 1; ; share *= SMALLER) {
-    const { status, blockMs } = await measureBody(blocking, share);
+    const { status, blockMs } = await measureBody(subject, blocking, share);
     worst = Math.max(worst, blockMs);
     if (status !== TOO_LARGE || share < SMALLEST) return worst;
   }
@@ -70,14 +78,18 @@ interface Measured {
   readonly blockMs: number;
 }
 
-async function measureBody({ name, signal, encoding, make }: Blocking, share: number): Promise<Measured> {
+async function measureBody(
+  { child, url }: Subject,
+  { name, signal, encoding, make }: Blocking,
+  share: number,
+): Promise<Measured> {
   const body = gzipSync(make(share), { level: 1 });
   let worst = 0;
   let answered = 0;
   for (const key of KEYS) {
     const end = new AbortController();
-    await answerOf(subject, 'begin');
-    const small = smallRequests(end.signal);
+    await answerOf(child, 'begin');
+    const small = smallRequests(url, end.signal);
     const started = performance.now();
     const { status } = await send(url, {
       path: `/v1/${signal}`,
@@ -91,7 +103,7 @@ async function measureBody({ name, signal, encoding, make }: Blocking, share: nu
     const seconds = (performance.now() - started) / 1000;
     end.abort();
     const waits = await small;
-    const { blockMs, cpuMs } = await answerOf<Cost>(subject, 'cost');
+    const { blockMs, cpuMs } = await answerOf<Cost>(child, 'cost');
     worst = Math.max(worst, blockMs);
     answered ||= status;
     console.log(
@@ -102,10 +114,17 @@ async function measureBody({ name, signal, encoding, make }: Blocking, share: nu
   return { status: answered, blockMs: worst };
 }
 
-const late: string[] = [];
-for (const body of BODIES.filter(({ name }) => name.includes(values.only))) {
-  if ((await measure(body)) > bound) late.push(body.name);
+/** The bodies that block the event loop of one daemon for too long. */
+async function lateOf(bodies: readonly Blocking[]): Promise<readonly Blocking[]> {
+  const subject = await startSubject();
+  const late: Blocking[] = [];
+  for (const body of bodies) if ((await measure(subject, body)) > bound) late.push(body);
+  subject.child.disconnect();
+  return late;
 }
-subject.disconnect();
-console.log(late.length === 0 ? `none blocked for more than ${bound} ms` : `blocked: ${late.join(', ')}`);
+
+const once = await lateOf(BODIES.filter(({ name }) => name.includes(values.only)));
+const late = once.length === 0 ? [] : await lateOf(once);
+const names = late.map(({ name }) => name).join(', ');
+console.log(late.length === 0 ? `none blocked for more than ${bound} ms` : `blocked: ${names}`);
 process.exitCode = late.length === 0 ? 0 : 1;
