@@ -382,7 +382,10 @@ export class NdjsonFile {
   #isDue(bytes: number): boolean {
     if (this.#length === 0 || this.#large !== null) return false;
     const { max_size: maxSize, max_age: maxAge } = this.#rotation;
-    return (maxSize > 0 && this.#length + bytes > maxSize) || (maxAge > 0 && this.#now() - this.#createdMs >= maxAge);
+    const nowMs = this.#now();
+    // The age of a file that was created while the clock was ahead begins now.
+    this.#createdMs = Math.min(this.#createdMs, nowMs);
+    return (maxSize > 0 && this.#length + bytes > maxSize) || (maxAge > 0 && nowMs - this.#createdMs >= maxAge);
   }
 
   async #rotate(): Promise<void> {

@@ -12,6 +12,12 @@ export type FileSystem = Pick<typeof nodeFiles, 'mkdir' | 'open' | 'readdir' | '
 
 export const NODE_FILES: FileSystem = { ...nodeFiles, lstatSync };
 
+interface RotatedFile {
+  readonly name: string;
+  readonly stamp: string;
+  readonly number: number;
+}
+
 export class RotatedFiles {
   readonly #folder: string;
   readonly #stem: string;
@@ -28,9 +34,15 @@ export class RotatedFiles {
     this.#files = files;
   }
 
-  /** `telemetry-2026-11-21T10-15-30.123.ndjson`, numbered when two rotations fall into one millisecond. */
-  freeName(nowMs: number): Promise<string> {
-    return this.#free((numbered) => `${this.#stem}-${stampOf(nowMs)}${numbered}${this.#extension}`);
+  /**
+   * `telemetry-2026-11-21T10-15-30.123.ndjson`. The name is behind those of all earlier files: numbered when two
+   * rotations fall into one millisecond, and when the clock was set back.
+   */
+  async freeName(nowMs: number): Promise<string> {
+    const last = (await this.#list()).at(-1);
+    const stamp = stampOf(nowMs);
+    const [latest, number] = last === undefined || last.stamp < stamp ? [stamp, 0] : [last.stamp, last.number + 1];
+    return this.#free((place) => `${this.#stem}-${latest}${numbered(number + place)}${this.#extension}`);
   }
 
   /**
@@ -38,12 +50,12 @@ export class RotatedFiles {
    * it.
    */
   freeForeignName(nowMs: number): Promise<string> {
-    return this.#free((numbered) => `${this.#stem}${this.#extension}.set-aside-${stampOf(nowMs)}${numbered}`);
+    return this.#free((number) => `${this.#stem}${this.#extension}.set-aside-${stampOf(nowMs)}${numbered(number)}`);
   }
 
-  async #free(nameOf: (numbered: string) => string): Promise<string> {
+  async #free(nameOf: (number: number) => string): Promise<string> {
     for (let number = 0; ; number++) {
-      const path = join(this.#folder, nameOf(number === 0 ? '' : `.${number}`));
+      const path = join(this.#folder, nameOf(number));
       if (!(await exists(this.#files, path))) return path;
     }
   }
@@ -56,7 +68,7 @@ export class RotatedFiles {
     if (most === 0) return;
     try {
       const names = await this.#list();
-      for (const name of names.slice(0, Math.max(0, names.length - most))) {
+      for (const { name } of names.slice(0, Math.max(0, names.length - most))) {
         await this.#files.unlink(join(this.#folder, name));
         this.#logger.info({ file: name }, 'removed the oldest rotated file');
       }
@@ -66,7 +78,7 @@ export class RotatedFiles {
   }
 
   /** Oldest first. Only names that rotation gives; other files in the folder are not touched. */
-  async #list(): Promise<readonly string[]> {
+  async #list(): Promise<readonly RotatedFile[]> {
     const [stem, extension] = [literalPattern(this.#stem), literalPattern(this.#extension)];
     const form = new RegExp(`^${stem}-(\\d{4}-\\d\\d-\\d\\dT[\\d-]+\\.\\d{3})(?:\\.(\\d+))?${extension}$`);
     return (await this.#files.readdir(this.#folder))
@@ -74,10 +86,11 @@ export class RotatedFiles {
         const [match, stamp = '', number = '0'] = form.exec(name) ?? [];
         return match === undefined ? [] : [{ name, stamp, number: Number(number) }];
       })
-      .sort((a, b) => (a.stamp === b.stamp ? a.number - b.number : a.stamp < b.stamp ? -1 : 1))
-      .map(({ name }) => name);
+      .sort((a, b) => (a.stamp === b.stamp ? a.number - b.number : a.stamp < b.stamp ? -1 : 1));
   }
 }
+
+const numbered = (number: number): string => (number === 0 ? '' : `.${number}`);
 
 const stampOf = (nowMs: number): string => new Date(nowMs).toISOString().replaceAll(':', '-').slice(0, -1);
 

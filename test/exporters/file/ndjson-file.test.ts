@@ -8,6 +8,7 @@ import { QUIET } from '../../support/quiet-logger.ts';
 import t from 'tap';
 import { NdjsonFile, type Rotation } from '../../../src/exporters/file/ndjson-file.ts';
 import { NODE_FILES } from '../../../src/exporters/file/rotated-files.ts';
+import { DAY_MS } from '../../../src/pdata/time-units.ts';
 
 const NEVER: Rotation = { max_size: 0, max_age: 0, max_files: 0 };
 
@@ -114,6 +115,33 @@ t.test('two rotations within a millisecond make two files', async (t) => {
   const file = await opened(t, join(folder, 'out.ndjson'), { max_size: 1, max_age: 0, max_files: 0 }, () => 0);
   for (const text of ['a', 'b', 'c']) await file.append(lines(text));
   t.equal((await readdir(folder)).length, 3);
+});
+
+t.test('the newest files are kept, whatever the clock says', async (t) => {
+  const folder = await inFolder(t);
+  let now = Date.now();
+  const file = await opened(t, join(folder, 'out.ndjson'), { max_size: 1, max_age: 0, max_files: 2 }, () => now);
+  for (const [index, days] of [0, 3653, 3653, 3653, 0, -2, -2, 0].entries()) {
+    now = Date.now() + days * DAY_MS;
+    await file.append(lines(String(index)));
+  }
+  await file.close();
+  const names = (await readdir(folder)).sort();
+  const kept = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')));
+  t.same(kept.sort(), ['5\n', '6\n', '7\n']);
+});
+
+t.test('a clock that was set back delays a rotation by max_age at most', async (t) => {
+  const folder = await inFolder(t);
+  let now = Date.now() + 3653 * DAY_MS;
+  const file = await opened(t, join(folder, 'out.ndjson'), { max_size: 0, max_age: 1000, max_files: 0 }, () => now);
+  await file.append(lines('ahead'));
+  now = Date.now();
+  await file.append(lines('back'));
+  t.equal((await readdir(folder)).length, 1);
+  now += 1000;
+  await file.append(lines('new'));
+  t.equal((await readdir(folder)).length, 2);
 });
 
 t.test('a file that is older than max_age is rotated', async (t) => {
