@@ -22,13 +22,6 @@ const MAX_TRACES = 500000;
 /** Traces of one step. */
 const STEP = 4096;
 
-/** The spans of a project in one UTC month. */
-interface Usage {
-  readonly fromMs: number;
-  readonly untilMs: number;
-  spans: number;
-}
-
 type Write = (admitted: readonly Claim[], handle: TransactionHandle) => Promise<void>;
 
 /** There is no transaction that an exporter could join. */
@@ -37,15 +30,18 @@ const NO_TRANSACTION: TransactionHandle = { join: () => undefined, flush: async 
 export class MemoryLedger implements Ledger {
   readonly concurrentHeavyRequests = 1;
   readonly #now: () => number;
+  readonly #monotonicMs: () => number;
   /** Groups that are being settled, whose outcome is not known yet. */
   readonly #open = new Map<BlockingClaims, Promise<unknown>>();
-  /** The time of expiry of each marker, in milliseconds and in order. */
+  /** The time of expiry of each marker, by the monotonic clock and in order. */
   readonly #markers = new RecentKeys(MAX_MARKERS);
   readonly #traces = new OwnedTraces(MAX_TRACES);
-  readonly #usage = new Map<string, Usage>();
+  /** The spans of each project in each UTC month. */
+  readonly #usage = new Map<string, number>();
 
-  constructor(now: () => number) {
+  constructor(now: () => number, monotonicMs: () => number = () => performance.now()) {
     this.#now = now;
+    this.#monotonicMs = monotonicMs;
   }
 
   async settle(group: readonly Claim[], write: Write): Promise<readonly Outcome[]> {
@@ -70,7 +66,7 @@ export class MemoryLedger implements Ledger {
       const marker = markerOf(claim);
       const first = plan.firstWith(marker);
       if (first !== undefined) duplicates.set(claim, first);
-      else if ((this.#markers.find(marker.words, 0) ?? 0) > now)
+      else if ((this.#markers.find(marker.words, 0) ?? 0) > this.#monotonicMs())
         outcomes.set(claim, { kind: 'replayed', quota: this.#quota(claim, now) });
       else {
         const rejection = await finishWithPolls(this.#admit(claim, marker, plan, now));
@@ -110,18 +106,12 @@ export class MemoryLedger implements Ledger {
   }
 
   *#remember({ project, traces, spanCount }: Claim, marker: Marker, now: number): Steps {
-    this.#markers.forgetWhile((expires) => expires <= now);
-    this.#markers.add(marker.words, 0, now + REPLAY_MS);
-    this.#usageOf(project.name, now).spans += spanCount;
+    const monotonicMs = this.#monotonicMs();
+    this.#markers.forgetWhile((expires) => expires <= monotonicMs);
+    this.#markers.add(marker.words, 0, monotonicMs + REPLAY_MS);
+    const month = monthOf(project.name, now);
+    this.#usage.set(month, (this.#usage.get(month) ?? 0) + spanCount);
     yield* claimAll(this.#traces, traces);
-  }
-
-  #usageOf(project: string, now: number): Usage {
-    const known = this.#usage.get(project);
-    if (known !== undefined && known.fromMs <= now && now < known.untilMs) return known;
-    const usage = { fromMs: monthBefore(now), untilMs: monthAfter(now), spans: 0 };
-    this.#usage.set(project, usage);
-    return usage;
   }
 
   #quota(claim: Claim, now: number): Quota | null {
@@ -132,7 +122,7 @@ export class MemoryLedger implements Ledger {
   #overQuota(claim: Claim, pendingSpans: number, now: number): Rejection | null {
     const quota = this.#quota(claim, now);
     if (quota === null) return null;
-    const used = this.#usageOf(claim.project.name, now).spans + pendingSpans;
+    const used = (this.#usage.get(monthOf(claim.project.name, now)) ?? 0) + pendingSpans;
     const over = claim.signal === 'traces' ? used + claim.spanCount > quota.limit : used >= quota.limit;
     if (!over) return null;
     const after = { retryAfterSeconds: quota.resetSeconds };
@@ -202,11 +192,7 @@ function markerOf(claim: Claim): Marker {
   return { name: digest.toString('latin1'), words };
 }
 
-/** The start of the UTC month of a time. */
-function monthBefore(nowMs: number): number {
-  const now = new Date(nowMs);
-  return Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1);
-}
+const monthOf = (project: string, nowMs: number): string => `${project} ${new Date(nowMs).toISOString().slice(0, 7)}`;
 
 /** The start of the next UTC month. */
 function monthAfter(nowMs: number): number {

@@ -9,6 +9,7 @@ import { GroupCommit } from '../../../src/service/settle/group-commit.ts';
 import { MemoryLedger } from '../../../src/service/settle/memory-ledger.ts';
 import { claimedTraces, NO_TRACES } from '../../support/claimed-traces.ts';
 import { Registry } from '../../../src/service/telemetry/registry.ts';
+import { DAY_MS } from '../../../src/pdata/time-units.ts';
 
 const project = { name: 'p', plan: 'paid' as const, monthlySpans: null, privacy: new Map() };
 
@@ -311,9 +312,28 @@ t.test('after close new requests are refused with shutting_down, and drain waits
   t.same(await last, { replayed: false, quota: null });
 });
 
+t.test(
+  'a clock that is set ahead and back changes neither the markers nor the quota of the memory ledger',
+  async (t) => {
+    let now = Date.UTC(2026, 10, 30, 23, 59, 59);
+    const ledger = new MemoryLedger(() => now);
+    const free = { ...project, plan: 'free' as const, monthlySpans: 2 };
+    const kindOf = async (claim: Claim): Promise<string | undefined> =>
+      (await ledger.settle([claim], async () => undefined))[0]?.kind;
+    const claim = aClaim({ project: free, spanCount: 2 });
+    t.equal(await kindOf(claim), 'stored');
+    now += 3653 * DAY_MS;
+    t.equal(await kindOf(claim), 'replayed');
+    t.equal(await kindOf(aClaim({ project: free, spanCount: 1 })), 'stored', 'another month');
+    now -= 3653 * DAY_MS;
+    t.equal(await kindOf(claim), 'replayed');
+    t.equal(await kindOf(aClaim({ project: free, spanCount: 1 })), 'refused');
+  },
+);
+
 t.test('the memory ledger removes a marker after an hour, and answers every request by the rules', async (t) => {
   let now = 0;
-  const ledger = new MemoryLedger(() => now);
+  const ledger = new MemoryLedger(Date.now, () => now);
   const write = async (): Promise<void> => undefined;
   const claim = aClaim({ traces: claimedTraces([{ traceId: 'a', environment: 'x' }]) });
   const kindOf = async (one: Claim): Promise<string> => {
