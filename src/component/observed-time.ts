@@ -3,7 +3,7 @@
  * back. Time that no clock measured does not count for retention; otherwise a clock step would drop records that were
  * just acknowledged.
  */
-import type { PostgresDatabase } from './capabilities/postgres.ts';
+import type { PostgresDatabase, Query } from './capabilities/postgres.ts';
 import { inTransaction } from './in-transaction.ts';
 import { DAY_MS } from '../pdata/time-units.ts';
 
@@ -62,6 +62,20 @@ export class TimeObserver {
       }),
     );
   }
+}
+
+/**
+ * The time of the last observation: it cannot be known whether the clock was set since. Without any observation it is
+ * the time of the clock. Records no observation.
+ */
+export async function lastObservedTime(query: Query): Promise<ObservedTime> {
+  const { rows } = await query(
+    `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now,
+       (SELECT state FROM sluice.maintenance_state WHERE name = 'clock') AS state`,
+  );
+  const { seenMs = Infinity, steps = [] } = (rows[0]?.['state'] ?? {}) as State;
+  const nowMs = Math.min(Number(rows[0]?.['now']), seenMs);
+  return { nowMs, cutoff: (periodMs) => cutoffOf(nowMs, periodMs, steps) };
 }
 
 /** The step between now and the later of the two last readings: this process's own and that of any other. */

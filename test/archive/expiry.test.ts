@@ -55,6 +55,17 @@ t.test('a day stays while PostgreSQL has it', async (t) => {
   await query('DELETE FROM sluice.lake_restored');
 });
 
+t.test('a clock that was set ahead makes no day old', async (t) => {
+  const state = async (value: object): Promise<unknown> =>
+    query("UPDATE sluice.maintenance_state SET state = $1 WHERE name = 'clock'", [JSON.stringify(value)]);
+  const [before, now] = [Date.now() - 40 * DAY_MS, Date.now()];
+  await state({ seenMs: before });
+  t.same(await run(KEEP_MS), [], 'since the last observation');
+  await state({ seenMs: now, steps: [[before, now]] });
+  t.same(await run(KEEP_MS), [], 'before the last observation');
+  await state({ seenMs: now });
+});
+
 t.test('an interruption at each step is repeated, and the record is never without its file', async (t) => {
   for (const step of ['before', 'after']) {
     const store = new FolderStore(scene.lake);

@@ -20,7 +20,7 @@ t.setTimeout(300_000);
 
 const { database } = await openMigrated(t);
 
-let nowMs = Date.now();
+const nowMs = Date.now();
 let names = 0;
 
 function scene(t: { teardown(task: () => Promise<void>): unknown }) {
@@ -176,7 +176,7 @@ t.test('dead letters are removed when they are old, and oldest first when there 
   const queue = await outbox.open(destination);
   await queue.acquire();
   for (const [index, dead] of (await queue.waiting(3)).entries())
-    await queue.deadLetter([dead], { nowMs: nowMs + index * DAY_MS, error: 'no' });
+    await queue.deadLetter([dead], { nowMs: Date.now() - (7.5 - index) * DAY_MS, error: 'no' });
   const left = async (): Promise<string> => {
     const { rows } = await database.query(
       "SELECT string_agg(left(convert_from(body, 'UTF8'), 1), '' ORDER BY sequence) AS left FROM sluice.outbox WHERE destination = $1",
@@ -184,7 +184,11 @@ t.test('dead letters are removed when they are old, and oldest first when there 
     );
     return String(rows[0]?.['left']);
   };
-  nowMs += 7.5 * DAY_MS;
+  const observed = JSON.stringify({ seenMs: Date.now() - DAY_MS });
+  await database.query("INSERT INTO sluice.maintenance_state VALUES ('clock', $1)", [observed]);
+  await outbox.tidy(destination, { maxBytes: 1000, maxDeadAgeMs: 7 * DAY_MS });
+  t.equal(await left(), 'abcd', 'a clock that was set since the last observation makes none old');
+  await database.query("DELETE FROM sluice.maintenance_state WHERE name = 'clock'");
   await outbox.tidy(destination, { maxBytes: 1000, maxDeadAgeMs: 7 * DAY_MS });
   t.equal(await left(), 'bcd', 'the one that is older than a week');
   await outbox.tidy(destination, { maxBytes: 20, maxDeadAgeMs: 7 * DAY_MS });

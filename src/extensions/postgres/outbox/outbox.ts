@@ -4,6 +4,7 @@
  */
 import type { TransactionHandle } from '../../../component/capabilities/ledger.ts';
 import type { Logger } from '../../../component/logger.ts';
+import { lastObservedTime } from '../../../component/observed-time.ts';
 import type { Meter } from '../../../component/meter.ts';
 import type {
   Dropped,
@@ -110,7 +111,8 @@ export class PostgresOutbox implements Outbox {
   ): Promise<void> {
     const { dead, deadBytes, waitingBytes } = this.#of(destination);
     if (dead === 0) return;
-    await this.#database.query(FORGET_OLD, [destination, this.#now() - maxDeadAgeMs]);
+    const query = this.#database.query.bind(this.#database);
+    await query(FORGET_OLD, [destination, (await lastObservedTime(query)).cutoff(maxDeadAgeMs)]);
     if (waitingBytes + deadBytes <= maxBytes) return;
     await this.#database.query(FORGET_EXCESS, [destination, 'dead', Math.max(0, maxBytes - waitingBytes)]);
     await this.measure();
