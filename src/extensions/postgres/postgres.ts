@@ -21,6 +21,7 @@ import { EmbeddedServerError } from './embedded/host-process.ts';
 import { EmbeddedServer } from './embedded/server.ts';
 import { describeFailure, isPassing, makeContact, remedyFor } from './first-contact.ts';
 import { PostgresKeyDirectory } from './key-directory.ts';
+import { MARKER_LIFETIME_MS } from './ledger/guard-statements.ts';
 import { PostgresLedger } from './ledger/ledger.ts';
 import { type PostgresOptions, POSTGRES_SCHEMA } from './options.ts';
 import { PostgresOutbox } from './outbox/outbox.ts';
@@ -41,6 +42,13 @@ export const SWEEP_MARKERS = `
   DELETE FROM sluice.replay_markers WHERE (project, key) IN (
     SELECT project, key FROM sluice.replay_markers WHERE expires_ms < (extract(epoch FROM now()) * 1000)::int8 LIMIT ${SWEEP_BATCH})
   AND expires_ms < (extract(epoch FROM now()) * 1000)::int8`;
+/** Markers that were set while the clock was ahead. A request would be taken for a replay until that time. */
+export const SHORTEN_MARKERS = `
+  UPDATE sluice.replay_markers SET expires_ms = (extract(epoch FROM now()) * 1000)::int8 + ${MARKER_LIFETIME_MS}
+  WHERE (project, key) IN (
+    SELECT project, key FROM sluice.replay_markers
+    WHERE expires_ms > (extract(epoch FROM now()) * 1000)::int8 + ${MARKER_LIFETIME_MS + SWEEP_MS} LIMIT ${SWEEP_BATCH})
+  AND expires_ms > (extract(epoch FROM now()) * 1000)::int8 + ${MARKER_LIFETIME_MS + SWEEP_MS}`;
 /** The pauses between attempts to reach an unavailable database grow from the first value to the second. */
 const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 5000;
@@ -184,9 +192,11 @@ class PostgresExtension implements Extension {
 
   async #sweep(): Promise<void> {
     try {
-      for (let batch = 0; batch < SWEEP_BATCHES; batch++) {
-        const { rowCount } = await this.#database.query(SWEEP_MARKERS);
-        if ((rowCount ?? 0) < SWEEP_BATCH) return;
+      for (const statement of [SHORTEN_MARKERS, SWEEP_MARKERS]) {
+        for (let batch = 0; batch < SWEEP_BATCHES; batch++) {
+          const { rowCount } = await this.#database.query(statement);
+          if ((rowCount ?? 0) < SWEEP_BATCH) break;
+        }
       }
     } catch (error) {
       this.#host.logger.warn({ error: describeFailure(error) }, 'expired replay markers could not be removed');

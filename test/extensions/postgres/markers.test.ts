@@ -5,7 +5,7 @@ import { GUARD_STATEMENTS } from '../../../src/extensions/postgres/ledger/guard-
 import { pessimisticGuards, findMarkers, nameOf } from '../../../src/extensions/postgres/ledger/guards.ts';
 import { openingOf } from '../../../src/extensions/postgres/ledger/limits.ts';
 import { prepare } from '../../../src/extensions/postgres/wire-pipeline.ts';
-import { SWEEP_MARKERS } from '../../../src/extensions/postgres/postgres.ts';
+import { SHORTEN_MARKERS, SWEEP_MARKERS } from '../../../src/extensions/postgres/postgres.ts';
 import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
 import { NO_TRACES } from '../../support/claimed-traces.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
@@ -55,4 +55,22 @@ t.test('a marker that is set again while the sweep waits for its row stays', asy
   const { rows } = await watcher.query("SELECT convert_from(key, 'UTF8') AS key FROM sluice.replay_markers");
   t.strictSame(rows, [{ key: 'set anew' }]);
   for (const client of [request, sweep, watcher]) await client.end();
+});
+
+t.test('after a clock that was ahead, a marker lasts an hour more', async (t) => {
+  const client = await (await openMigrated(t)).connect();
+  await client.query(`
+    INSERT INTO sluice.replay_markers SELECT 'p', name::bytea, (extract(epoch FROM now()) * 1000)::int8 + minutes * 60000::int8
+    FROM (VALUES ('usual', 59), ('two days', 48 * 60 + 60), ('ten years', 5260000)) m (name, minutes)`);
+  t.equal((await client.query(SHORTEN_MARKERS)).rowCount, 2);
+  t.equal((await client.query(SHORTEN_MARKERS)).rowCount, 0);
+  const { rows } = await client.query(`
+    SELECT convert_from(key, 'UTF8') AS key, round((expires_ms - extract(epoch FROM now()) * 1000) / 60000)::int4 AS minutes
+    FROM sluice.replay_markers ORDER BY 1`);
+  t.strictSame(rows, [
+    { key: 'ten years', minutes: 60 },
+    { key: 'two days', minutes: 60 },
+    { key: 'usual', minutes: 59 },
+  ]);
+  await client.end();
 });

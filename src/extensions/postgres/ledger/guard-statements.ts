@@ -6,7 +6,7 @@ import type { Statement } from '../wire-pipeline.ts';
  * schema.
  */
 export const DIVISION_BY_ZERO = '22012';
-const MARKER_LIFETIME_MS = 3600000;
+export const MARKER_LIFETIME_MS = 3600000;
 const unixMs = (time: string): string => `(extract(epoch FROM ${time}) * 1000)::int8`;
 const MARKERS = `
   INSERT INTO sluice.replay_markers AS r (project, key, expires_ms)
