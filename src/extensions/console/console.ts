@@ -130,7 +130,7 @@ class Console implements Extension {
     const logins = new Logins({
       ...{ people, cookie, authentication, now },
       administration: administration(CONSOLE_ID),
-      failed: new FailedLogins(now),
+      failed: new FailedLogins(() => performance.now()),
       originFor: (host) => names.originFor(host),
     });
     return new Requests({

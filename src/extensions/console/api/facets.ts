@@ -49,11 +49,11 @@ export const listFacets = readRoute(
     const range = [from, until].map((ns) => String(ns / KEY_NS));
     const question = [project, ...range, query.get('q') ?? '', query.get('env') ?? '', String(caller.seesContent)];
     const key = JSON.stringify(['facets', ...fields, ...question]);
-    const kept = recent.find(key, context.now());
+    const kept = recent.find(key, performance.now());
     if (kept !== null) return jsonText(withCompleteness(kept, completeness));
     const { text, complete } = await countValues(context, fields);
     // Few spans are counted again: the first spans of a project would otherwise have no facets for seconds.
-    if (!complete) recent.keep(key, text, context.now());
+    if (!complete) recent.keep(key, text, performance.now());
     return jsonText(withCompleteness(text, completeness));
   },
 );

@@ -72,10 +72,10 @@ async function askBoth(one: () => Promise<Found>, other: () => Promise<Found>): 
 async function askOne(context: RequestContext, { unsorted, sorted }: Statements): Promise<Found> {
   const { people, project, reader } = context;
   const { repeats } = sharedStateOf(people);
-  if (unsorted !== null && (repeats.get(project) ?? 0) < context.now()) {
+  if (unsorted !== null && (repeats.get(project) ?? 0) < performance.now()) {
     const [found = {}] = await reader.query(unsorted.text, unsorted.values);
     if (found['repeated'] === false) return found;
-    repeats.set(project, context.now() + REPEATS_MS);
+    repeats.set(project, performance.now() + REPEATS_MS);
   }
   const [found = {}] = await reader.query(sorted.text, sorted.values);
   return found;

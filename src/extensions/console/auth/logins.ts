@@ -45,7 +45,7 @@ export class Logins {
   }
 
   async projectExists(name: string): Promise<boolean> {
-    const nowMs = this.#parts.now();
+    const nowMs = performance.now();
     const known = this.#projects;
     if (known !== null && nowMs - known.readMs < PROJECTS_LIFE_MS && known.names.has(name)) return true;
     const projects = await this.#parts.administration.listProjects();
