@@ -81,6 +81,8 @@ export interface ReadTokenDraft {
 
 export interface StoredReadToken extends ReadTokenRow {
   readonly hash: Uint8Array;
+  /** By the clock of the database. */
+  readonly isExpired: boolean;
 }
 
 /** The origin of a change, for the audit: the id and the name of a person, or a command of the command line. */

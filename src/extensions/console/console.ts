@@ -126,7 +126,7 @@ class Console implements Extension {
     const secure = tls || publicUrl.startsWith('https:');
     const cookie = new SessionCookie({ secure, port: parseEndpoint(address)?.port ?? 0 });
     const names = new Names({ publicUrl, allowedHosts, tls });
-    const authentication = new Authentication({ options: auth, content, people, cookie, logger, now });
+    const authentication = new Authentication({ options: auth, content, people, cookie, logger });
     const logins = new Logins({
       ...{ people, cookie, authentication, now },
       administration: administration(CONSOLE_ID),

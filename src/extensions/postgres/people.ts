@@ -193,14 +193,15 @@ export class PostgresPeople implements People {
 
   async findToken(publicId: string): Promise<StoredReadToken | null> {
     const [row] = await this.#rows(
-      `SELECT *, used_at IS NULL OR used_at < now() - $2::float8 * interval '1 millisecond' AS old
+      `SELECT *, used_at IS NULL OR used_at < now() - $2::float8 * interval '1 millisecond' AS old,
+          coalesce(expires_at <= now(), false) AS expired
         FROM sluice.read_tokens WHERE public_id = $1`,
       [publicId, SEEN_MS],
     );
     if (row === undefined) return null;
     if (row['old'] === true)
       await this.#touch('UPDATE sluice.read_tokens SET used_at = now() WHERE public_id = $1', publicId);
-    return { ...tokenOf(row), hash: row['hash'] as Uint8Array };
+    return { ...tokenOf(row), hash: row['hash'] as Uint8Array, isExpired: row['expired'] === true };
   }
 
   async revokeToken(project: string, publicId: string, by: Actor): Promise<boolean> {

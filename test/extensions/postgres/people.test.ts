@@ -75,7 +75,12 @@ t.test('people of the console', async (t) => {
     t.match(await people.listTokens('shop'), [
       { publicId: 'abcdefgh', createdBy: ada.id, creator: 'ada', usedAt: null },
     ]);
-    t.same((await people.findToken('abcdefgh'))?.hash, secret.hash);
+    t.match(await people.findToken('abcdefgh'), { hash: secret.hash, isExpired: false });
+    for (const [index, expiresAt] of [new Date(Date.now() - 60_000), new Date(Date.now() + 60_000)].entries()) {
+      const publicId = `expires${index}`;
+      await people.addToken({ project: 'shop', ...draft, expiresAt }, { publicId, hash: randomBytes(32) }, BY);
+      t.match(await people.findToken(publicId), { isExpired: index === 0 }, 'by the clock of the database');
+    }
     t.ok((await people.listTokens('shop'))[0]?.usedAt instanceof Date);
     t.notOk(await people.revokeToken('blog', 'abcdefgh', BY));
     t.ok(await people.revokeToken('shop', 'abcdefgh', BY));

@@ -35,7 +35,6 @@ interface AuthenticationParts {
   readonly people: People;
   readonly cookie: SessionCookie;
   readonly logger: Logger;
-  readonly now: () => number;
 }
 
 export class Authentication {
@@ -86,10 +85,7 @@ export class Authentication {
     const publicId = publicIdOfReadToken(text);
     const token = publicId === null ? null : await this.#parts.people.findToken(publicId);
     const valid =
-      token !== null &&
-      timingSafeEqual(token.hash, hashApiKey(text)) &&
-      token.revokedAt === null &&
-      (token.expiresAt === null || token.expiresAt.getTime() > this.#parts.now());
+      token !== null && timingSafeEqual(token.hash, hashApiKey(text)) && token.revokedAt === null && !token.isExpired;
     if (!valid) throw new ConsoleError('login_required', { message: 'The read token is not valid.', hint: TOKEN_HINT });
     return {
       by: 'token',
@@ -107,7 +103,7 @@ export class Authentication {
     if (name === undefined) return null;
     const from = address === '' ? SOCKET_ADDRESS : address;
     if (this.#trusted.check(from, isIPv6(from) ? 'ipv6' : 'ipv4')) return typeof name === 'string' ? name : null;
-    const nowMs = this.#parts.now();
+    const nowMs = performance.now();
     if (nowMs - this.#warnedMs >= WARNING_MS) {
       this.#warnedMs = nowMs;
       this.#parts.logger.warn(
