@@ -15,6 +15,7 @@ import { RUN_OPTIONS } from './config-options.ts';
 import { EarlyEnd } from './early-end.ts';
 import { commandHelp, groupHelp, overviewHelp, ROOT_OPTIONS } from './help.ts';
 import { fileFault } from '../component/file-fault.ts';
+import { isWorker } from '../daemon/workers/messages.ts';
 import { firstWord, parseWords, UsageError } from './options.ts';
 import { makeStyle, makeTerminal, type Terminal, wantsColour } from './terminal.ts';
 import { versionOf } from '../component/version.ts';
@@ -62,6 +63,7 @@ async function dispatch(surroundings: Surroundings): Promise<ExitCode> {
   const { entry, rest } = findEntry(host.argv.slice(2));
   // Checked before anything is loaded. Every other command still checks all arguments.
   if (entry.name === DEFAULT_COMMAND && isVersionAlone(rest)) return print(terminal, `sluice ${versionOf()}`);
+  if (entry.name === DEFAULT_COMMAND) ignoreSignals(host);
   const command = await loadCommand(entry);
   try {
     return await perform(command, { entry, rest, ...surroundings });
@@ -69,6 +71,16 @@ async function dispatch(surroundings: Surroundings): Promise<ExitCode> {
     if (!(error instanceof UsageError) || error.hint !== null) throw error;
     throw new UsageError(error.message, hintHelp(command));
   }
+}
+
+/**
+ * The default action of SIGHUP would end a daemon while its code is loaded; the configuration is read afterwards. That
+ * of SIGUSR1 opens the debugger of Node.js, with which every local user can run code in the daemon. A terminal and
+ * systemd send all signals to the workers too, which the primary stops by messages.
+ */
+function ignoreSignals(host: NodeJS.Process): void {
+  const stopping: readonly NodeJS.Signals[] = isWorker(host) ? ['SIGINT', 'SIGTERM'] : [];
+  for (const signal of ['SIGHUP', 'SIGUSR1', ...stopping] as const) host.on(signal, () => undefined);
 }
 
 interface Surroundings {

@@ -1,5 +1,6 @@
 /** `sluice run`: the daemon, in one process or several. */
 import type { DaemonHost } from '../daemon/daemon-host.ts';
+import { HangUps } from '../daemon/hang-ups.ts';
 import { letHeapGrow } from '../daemon/heap.ts';
 import { isWorker } from '../daemon/workers/messages.ts';
 import type { Call, Command } from './command.ts';
@@ -56,6 +57,7 @@ function hostOf(call: Call): DaemonHost {
   return {
     version: versionOf(),
     process,
+    hangUps: new HangUps(process),
     colourLog: wantsColour(process, process.stderr),
     configWords: configWords(call.values),
     load: (options) => readConfig(call, options),

@@ -1,6 +1,7 @@
 /** What the daemon and its workers need from the command that starts them. */
 import type { Config } from '../config/config.ts';
 import type { LoadOptions } from '../config/load.ts';
+import type { HangUps } from './hang-ups.ts';
 
 /** The project that the first start creates. */
 export const FIRST_PROJECT = 'default';
@@ -13,6 +14,8 @@ export type DaemonExitCode = 0 | 1;
 export interface DaemonHost {
   readonly version: string;
   readonly process: NodeJS.Process;
+  /** From before the configuration is read. */
+  readonly hangUps: HangUps;
   /** Whether readable log lines have colours. */
   readonly colourLog: boolean;
   /** The words of the command line that name the configuration, for further commands. */

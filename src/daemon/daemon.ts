@@ -107,6 +107,7 @@ export class Daemon {
     if (problems.length === 0) this.#logger.info(fields, 'everything is ready');
     else this.#logger.warn({ ...fields, problems }, 'everything has started, but not all of it is ready');
     if (!this.#stopping) this.#manager.ready();
+    this.#host.hangUps.serve(() => void this.#reloads.request());
     const greeter = { host: this.#host, logger: this.#logger, bound: this.#bound, isStopping: () => this.#stopping };
     void greet(config, this.#capabilities, greeter);
     return this.#finished;
@@ -161,8 +162,6 @@ export class Daemon {
   #listen(): void {
     const { process } = this.#host;
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void this.#stop(signal));
-    process.on('SIGHUP', () => void this.#reloads.request());
-    // Without a listener Node opens its debugger, with which every local user can run code in the daemon.
     process.on('SIGUSR1', () => this.#logger.info({}, 'SIGUSR1 is ignored'));
     process.on('uncaughtException', (error) => void this.#fail(error));
     process.on('unhandledRejection', (reason) => void this.#fail(reason));

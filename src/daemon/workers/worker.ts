@@ -28,9 +28,6 @@ import { HandedOffPorts } from './handed-off-ports.ts';
 import { type Assignment, faultOf, HEARTBEAT_MS, type PrimaryMessage, type WorkerMessage } from './messages.ts';
 import { workerConfig } from './role-config.ts';
 
-/** SIGUSR1 would open Node's debugger, with which every local user can run code in the worker. */
-const IGNORED: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1'];
-
 /** Set when the primary has started the worker. */
 interface Running {
   readonly service: Service;
@@ -62,8 +59,6 @@ export class Worker {
   run(): Promise<DaemonExitCode> {
     const { process } = this.#host;
     new IdleCollections(process).start();
-    // A terminal and systemd send these signals to every process. The primary decides, and sends messages.
-    for (const signal of IGNORED) process.on(signal, () => undefined);
     process.on('uncaughtException', (error) => void this.#fail(error));
     process.on('unhandledRejection', (reason) => void this.#fail(reason));
     process.on('message', (message, connection) =>
