@@ -11,8 +11,11 @@ import type { Capabilities } from './capabilities/capability.ts';
 import type { Listeners } from './listening.ts';
 
 export interface Component {
-  /** May reject with a `UserError` that states the fix. Called once. */
-  start?(): Promise<void>;
+  /**
+   * May reject with a `UserError` that states the fix. Called once. `stopping` aborts when the service is stopped
+   * during the start, and never after it. A start that takes seconds should then reject, with any error.
+   */
+  start?(stopping?: AbortSignal): Promise<void>;
   /**
    * Must work before a start, twice, and after a failed start. Should end when `deadline` aborts; the rest is then
    * abandoned.

@@ -16,7 +16,7 @@ const ROLLBACK_TIMEOUT_MS = 5_000;
 
 /**
  * States: `idle` → `starting` → `running` → `stopping` → `stopped`. A failed start goes from `starting` to `stopped`. A
- * stop during the start waits for the part that is starting, then stops the started parts.
+ * stop during the start tells the part that is starting and waits for it, then stops the started parts.
  */
 export type LifecycleState = 'idle' | 'starting' | 'running' | 'stopping' | 'stopped';
 
@@ -38,8 +38,8 @@ export class Lifecycle {
   #state: LifecycleState = 'idle';
   #starting: Promise<void> | null = null;
   #stopping: Promise<void> | null = null;
-  /** `stop` was called while the service starts. */
-  #interrupted = false;
+  /** Set while parts start. A stop aborts it. */
+  #interruption: AbortController | null = null;
 
   constructor(parts: readonly Part[], logger: Logger) {
     this.#parts = parts;
@@ -105,23 +105,29 @@ export class Lifecycle {
 
   async #startParts(parts: readonly Part[], ready?: () => Promise<void>): Promise<void> {
     const started: Part[] = [];
+    const interruption = new AbortController();
+    const { signal } = interruption;
+    this.#interruption = interruption;
     try {
       for (const part of parts) {
-        if (this.#interrupted) throw new Interrupted();
+        if (signal.aborted) throw new Interrupted();
         // A part whose start fails is stopped as well, because it may have opened something before.
         started.push(part);
-        await part.component.start?.();
+        await part.component.start?.(signal);
       }
       await ready?.();
-      if (this.#interrupted) throw new Interrupted();
+      if (signal.aborted) throw new Interrupted();
     } catch (error) {
+      const failure = signal.aborted ? new Interrupted() : error;
       await this.#stopParts(started, AbortSignal.timeout(ROLLBACK_TIMEOUT_MS));
-      throw error;
+      throw failure;
+    } finally {
+      this.#interruption = null;
     }
   }
 
   async #stopWhenPossible(deadline: AbortSignal): Promise<void> {
-    this.#interrupted = true;
+    this.#interruption?.abort();
     if (this.#starting !== null) await orAborted(this.#starting.catch(ignore), deadline);
     if (this.#state === 'stopped') return;
     this.#state = 'stopping';

@@ -1,7 +1,7 @@
 /** The first start and later starts with the shipped configuration: the real executable and its embedded PostgreSQL. */
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { longTest } from '../support/long.ts';
@@ -51,6 +51,18 @@ async function namesOfTraces(): Promise<readonly string[]> {
   const { code, out, err } = await sluice(['traces', '--json', ...SETTINGS], { folder });
   if (code !== 0) throw new Error(err);
   return (JSON.parse(out) as { root_name: string }[]).map(({ root_name }) => root_name).sort();
+}
+
+/** The command lines of processes that name the folder or work in it. */
+async function processesIn(path: string): Promise<readonly string[]> {
+  if (process.platform !== 'linux') return [];
+  const lines: string[] = [];
+  for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/u.test(name))) {
+    const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+    const workingDirectory = await readlink(`/proc/${pid}/cwd`).catch(() => '');
+    if (`${line} ${workingDirectory}`.includes(path)) lines.push(line.replaceAll('\0', ' '));
+  }
+  return lines;
 }
 
 /** As the page does: it sends the fragment of the link. */
@@ -109,28 +121,35 @@ t.test('the first start prints a key once, and environment variables with which 
   t.equal(await ended, 0);
 });
 
-t.test('Ctrl-C while the database is made stops in order', { skip: process.platform === 'win32' }, async (t) => {
-  const other = openFolder(t);
-  const settings = SETTINGS.map((word) => word.replace(/=127\.0\.0\.1:\d+$/u, '=127.0.0.1:0'));
-  const env = { ...process.env, DATABASE_URL: '' };
-  // A process group of its own: a terminal sends the signal to the whole group.
-  const child = spawn(process.execPath, [BIN, ...settings], {
-    cwd: other,
-    env,
-    detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const { ended, output } = watchExecutable(child);
-  const made = async () => {
-    const names = await readdir(join(other, 'data', 'postgres'), { recursive: true }).catch(() => []);
-    return names.some((name) => /^cluster\.incomplete-\w+\/base\/1\/PG_VERSION$/u.test(name)) ? true : undefined;
-  };
-  await waitFor(made, { timeoutMs: PATIENCE_MS });
-  process.kill(-(child.pid ?? 0), 'SIGINT');
-  t.equal(await ended, 0);
-  t.notMatch(output.err, /error/u);
-  t.match(output.err, '"stopped"');
-});
+t.test(
+  'Ctrl-C while the database is made stops at once, and leaves nothing of it',
+  { skip: process.platform === 'win32' },
+  async (t) => {
+    const other = openFolder(t);
+    const settings = SETTINGS.map((word) => word.replace(/=127\.0\.0\.1:\d+$/u, '=127.0.0.1:0'));
+    const env = { ...process.env, DATABASE_URL: '' };
+    // A process group of its own: a terminal sends the signal to the whole group.
+    const child = spawn(process.execPath, [BIN, ...settings], {
+      cwd: other,
+      env,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const { ended, output } = watchExecutable(child);
+    const made = async () => {
+      const names = await readdir(join(other, 'data', 'postgres'), { recursive: true }).catch(() => []);
+      return names.some((name) => /^cluster\.incomplete-\w+\/base\/1\/PG_VERSION$/u.test(name)) ? true : undefined;
+    };
+    await waitFor(made, { timeoutMs: PATIENCE_MS });
+    process.kill(-(child.pid ?? 0), 'SIGINT');
+    t.equal(await ended, 0);
+    t.notMatch(output.err, /error/u);
+    t.match(output.err, '"stopped"');
+    t.notMatch(output.err, 'the embedded PostgreSQL runs', 'the rest is not waited for');
+    t.same((await readdir(join(other, 'data', 'postgres'))).sort(), ['password'], 'the next start is a first one');
+    t.same(await processesIn(other), []);
+  },
+);
 
 t.test('the next start shows no key, and the data and the key still exist', async (t) => {
   const { output } = await start();

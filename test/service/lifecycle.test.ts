@@ -11,9 +11,9 @@ function scene() {
   const part = (name: string, component: Part['component'] = {}): Part => ({
     name,
     component: {
-      start: async () => {
+      start: async (stopping) => {
         events.push(`start ${name}`);
-        await component.start?.();
+        await component.start?.(stopping);
       },
       stop: async (deadline) => {
         events.push(`stop ${name}`);
@@ -101,6 +101,17 @@ t.test('a stop during the start waits for the starting part, then stops all star
   await stopped;
   t.same(events, ['start a', 'start slow', 'stop slow', 'stop a']);
   t.equal(lifecycle.state, 'stopped');
+});
+
+t.test('a starting part is told of a stop, and its failure then is not that of the start', async (t) => {
+  const { events, logger, part } = scene();
+  const start = (stopping?: AbortSignal): Promise<void> =>
+    new Promise((_resolve, reject) => stopping?.addEventListener('abort', () => reject(new Error('given up'))));
+  const lifecycle = new Lifecycle([part('slow', { start }), part('next')], logger);
+  const outcome = t.rejects(lifecycle.start(), new Interrupted());
+  await lifecycle.stop(never);
+  await outcome;
+  t.same(events, ['start slow', 'stop slow']);
 });
 
 t.test('a replacement that begins during a stop is interrupted, which is no mistake of the operator', async (t) => {

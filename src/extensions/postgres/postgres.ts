@@ -94,8 +94,10 @@ class PostgresExtension implements Extension {
   }
 
   /** An unavailable external database does not fail the start: the ports open, and requests are answered 503. */
-  async start(): Promise<void> {
+  async start(stopping?: AbortSignal): Promise<void> {
     if (this.#embedded !== null) {
+      // Without its server, a migration that runs fails and is rolled back.
+      stopping?.addEventListener('abort', () => void this.#embedded?.stop().catch(() => undefined));
       const address = await startEmbedded(this.#embedded);
       this.#host.logger.info(await this.#embedded.describe(), 'the embedded PostgreSQL runs');
       return this.#open(address).catch(explainEnd);

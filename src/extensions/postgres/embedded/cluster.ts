@@ -2,13 +2,14 @@
  * The database files ("cluster" in PostgreSQL). They are created in a folder with a temporary name, which is renamed
  * when it is complete, so that an interrupted first start leaves no folder that could be taken for a database.
  */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { platform } from 'node:os';
 import { join } from 'node:path';
 import { type ServerFolder, handOver, makeOwnedFolder } from './server-folder.ts';
-import { EmbeddedServerError } from './host-process.ts';
+import { EmbeddedServerError, type HostProcess } from './host-process.ts';
 import { INSIDE } from './postmaster.ts';
 import { DEFAULT_SETTINGS } from './launch-settings.ts';
 import { COMPLETE_MARK } from './cluster-state.ts';
@@ -53,6 +54,7 @@ const WAL_SEGMENT_SIZE = '4';
 export interface ClusterOptions {
   readonly serverFolder: ServerFolder;
   readonly runtime: Runtime;
+  readonly host: HostProcess;
   readonly environment: Readonly<Record<string, string>>;
   /** Does not sync to disk; for tests only. */
   readonly hasty: boolean;
@@ -61,7 +63,7 @@ export interface ClusterOptions {
   assertOwned(): Promise<void>;
 }
 
-/** Creates the database files. Removes the rest of an interrupted attempt. */
+/** Creates the database files, unless `signal` aborts. Removes the rest of an interrupted attempt. */
 export async function createCluster(options: ClusterOptions): Promise<void> {
   const { serverFolder, runtime } = options;
   await removePartials(serverFolder.path);
@@ -84,6 +86,7 @@ export async function createCluster(options: ClusterOptions): Promise<void> {
   const output = await runAs(runtime.initdb, args, partial, options);
   if (output !== undefined) {
     await rm(partial, { recursive: true, force: true });
+    options.signal.throwIfAborted();
     const hint = output.includes('user does not exist')
       ? ' (give this user an entry in /etc/passwd, run as another one, or set extensions.postgres.url)'
       : '';
@@ -141,7 +144,8 @@ async function removePartials(folder: string): Promise<void> {
 
 /**
  * Runs a program as the server's user to its end, in a session of its own: the terminal's Ctrl-C goes to the daemon,
- * which stops in order. Returns the output if the program failed, undefined on success.
+ * which stops in order, and ends the program with the processes that it started. Returns the output if the program
+ * failed, undefined on success.
  */
 async function runAs(
   program: string,
@@ -149,7 +153,7 @@ async function runAs(
   cwd: string,
   options: ClusterOptions,
 ): Promise<string | undefined> {
-  const { serverFolder, environment, signal } = options;
+  const { serverFolder, environment, host, signal } = options;
   const child = spawn(program, args, {
     ...serverFolder.identity,
     cwd,
@@ -157,10 +161,7 @@ async function runAs(
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
     windowsHide: true,
-    signal,
-    killSignal: 'SIGKILL',
   });
-  // The listener is there from the beginning: with an aborted signal, `error` follows `spawn` at once.
   const ended = new Promise<number | null>((resolve, reject) => {
     child.on('error', reject);
     child.once('close', resolve);
@@ -174,10 +175,22 @@ async function runAs(
   };
   child.stdout.on('data', collect);
   child.stderr.on('data', collect);
-  const code = await ended;
+  const end = (): void => killFamily(child, host);
+  if (signal.aborted) end();
+  else signal.addEventListener('abort', end);
+  const code = await ended.finally(() => signal.removeEventListener('abort', end));
   if (code === 0) return undefined;
   const complaints = output.split('\n').filter((line) => /FATAL|PANIC|error|HINT/i.test(line));
   return (complaints.length === 0 ? output : complaints.join(' · ')).trim() || `it ended with code ${code}`;
+}
+
+function killFamily({ pid }: ChildProcess, host: HostProcess): void {
+  if (pid === undefined) return;
+  try {
+    host.kill(platform() === 'win32' ? pid : -pid, 'SIGKILL');
+  } catch {
+    // It has just ended.
+  }
 }
 
 async function syncFolder(folder: string): Promise<void> {

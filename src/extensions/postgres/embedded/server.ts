@@ -145,7 +145,9 @@ export class EmbeddedServer {
       log.info(`initialising a new database in ${serverFolder.path} (first start, a few seconds)`);
       const assertOwned = async () => this.#lock?.assertHeld();
       const hasty = this.#options.settings?.['fsync'] === 'off';
-      await createCluster({ serverFolder, runtime, environment: this.#environment(), hasty, signal, assertOwned });
+      const environment = this.#environment();
+      const { host } = this.#options;
+      await createCluster({ serverFolder, runtime, host, environment, hasty, signal, assertOwned });
       this.#state = 'starting';
     }
     signal.throwIfAborted();
