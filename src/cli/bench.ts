@@ -49,12 +49,28 @@ export const command: Command = {
   ],
   async run(call) {
     const settings = settingsOf(call.values);
-    const chooseProject = (administration: Administration, endpoint: string): Promise<string> =>
-      findProject(call, administration, endpoint);
-    return withTarget(call, { label: LABEL, chooseProject }, async (target) => {
-      if (target.own === null) requireConsent(call, target.endpoint, 'the spans are stored in the project of the key');
-      return withReadings(call, target, (database) => measure(call, target, { settings, database }));
-    });
+    const stopping = new AbortController();
+    const { signal } = stopping;
+    const releases: (() => void)[] = [];
+    // From the moment at which there is something to remove: the report names the command for that.
+    const stopAtSignal = (): void => void releases.push(call.earlyEnd.stopAtSignal(() => stopping.abort()));
+    const chooseProject = async (administration: Administration, endpoint: string): Promise<string> => {
+      const isMissing = await lacksProject(call, administration, endpoint);
+      stopAtSignal();
+      if (isMissing) await administration.createProject(OWN_PROJECT, 'paid', null);
+      return call.values.word('project');
+    };
+    try {
+      return await withTarget(call, { label: LABEL, chooseProject }, async (target) => {
+        if (target.own === null) {
+          requireConsent(call, target.endpoint, 'the spans are stored in the project of the key');
+          stopAtSignal();
+        }
+        return withReadings(call, target, (database) => measure(call, target, { settings, database, signal }));
+      });
+    } finally {
+      for (const release of releases) release();
+    }
   },
 };
 
@@ -89,15 +105,13 @@ function wholeNumber(values: Values, name: string, most: number): number {
   throw new UsageError(`--${name} takes a whole number ${limit}, not "${text}"`);
 }
 
-/** The project of the key that is created. It does not have foreign spans, unless the caller consents. */
-async function findProject(call: Call, administration: Administration, endpoint: string): Promise<string> {
+/** Whether the own project must be created. The project does not have foreign spans, unless the caller consents. */
+async function lacksProject(call: Call, administration: Administration, endpoint: string): Promise<boolean> {
   const name = call.values.word('project');
   const known = (await administration.listProjects()).find((project) => project.name === name);
   const spans = name === OWN_PROJECT ? 0 : (known?.spansThisMonth ?? 0);
   requireConsent(call, endpoint, spans === 0 ? null : `the project ${name} has ${formatCount(spans)} spans`);
-  if ((known?.createdAt ?? null) === null && name === OWN_PROJECT)
-    await administration.createProject(name, 'paid', null);
-  return name;
+  return (known?.createdAt ?? null) === null && name === OWN_PROJECT;
 }
 
 function requireConsent({ values }: Call, endpoint: string, reason: string | null): void {
@@ -132,37 +146,41 @@ async function withReadings(
 interface Measurement {
   readonly settings: Settings;
   readonly database: Database | null;
+  /** Ends the load early. */
+  readonly signal: AbortSignal;
 }
 
-async function measure(call: Call, target: Target, { settings, database }: Measurement): Promise<ExitCode> {
+async function measure(call: Call, target: Target, { settings, database, signal }: Measurement): Promise<ExitCode> {
   const { values, terminal } = call;
   const { endpoint, key, config } = target;
   // A request without records is invalid, and stores nothing. The key is checked before.
   const probe = await post(`${endpoint}/v1/traces`, key, '{"resourceSpans":[]}');
   if (probe.status !== 400) throw refused(endpoint, '/v1/traces', probe.status, probe.text);
   const isJson = values.flag('json');
-  const stopping = new AbortController();
-  const release = call.earlyEnd.stopAtSignal(() => stopping.abort());
+  const removal = removalOf(call, target);
+  const release = call.earlyEnd.prepare(() => terminal.say(`Spans may be stored. Remove them: ${removal}`));
   try {
     const configured = config === null ? null : findMetricsUrl(config);
     const metricsUrl = await boundUrl(call, configured, ({ metrics }) => metrics).catch(() => null);
     const run = await runLoad({
       ...settings,
-      ...{ endpoint, key, signal: stopping.signal },
+      ...{ endpoint, key, signal },
       requests: requestsOf(call, settings),
       sources: { metricsUrl, database },
       report: (step) => sayStep(call, step),
     });
-    const { aborted } = stopping.signal;
+    const { aborted } = signal;
     const last = run.steps.at(-1);
     const isComplete = !aborted && last?.stored !== 0;
     const isEmbedded = config !== null && findPostgresOptions(config)?.url === '';
     const findings = findingsOf(run, isEmbedded, isComplete);
-    const removal = removalOf(call, target);
     const failure = aborted || last === undefined ? null : failureOf(endpoint, run, last);
     if (isJson)
       terminal.print(asJson({ endpoint, ...describe(call, target, settings), ...findingsAsData(findings), removal }));
-    else if (run.spansStored > 0 || failure === null) {
+    else if (last === undefined) {
+      const project = target.own?.project === OWN_PROJECT ? ` Remove the project: ${terminal.style.cyan(removal)}` : '';
+      terminal.print(`Nothing was stored.${project}`);
+    } else if (run.spansStored > 0 || failure === null) {
       const stored = `The ${formatCount(run.spansStored)} spans are stored.`;
       terminal.print(`${findingsAsText(findings)}\n\n${stored} Remove them: ${terminal.style.cyan(removal)}`);
     }

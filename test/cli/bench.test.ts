@@ -200,6 +200,21 @@ t.test('with a daemon', async (t) => {
       t.match(await call(['bench', option], { folder }), { code: 2, err: /^error: --/u });
   });
 
+  await t.test('SIGINT before the first request ends it, with the command that removes its project', async (t) => {
+    const created = async (): Promise<true | undefined> =>
+      (await client.query(`SELECT FROM sluice.projects WHERE name = 'bench'`)).rowCount === 1 ? true : undefined;
+    await client.query(`DELETE FROM sluice.projects WHERE name = 'bench'`);
+    await client.query('BEGIN');
+    await client.query('LOCK TABLE sluice.api_keys IN EXCLUSIVE MODE');
+    const run = startExecutable(['bench', '-c', 'a.yaml', ...short], folder);
+    await waitFor(created, { timeoutMs: PATIENCE_MS });
+    run.child.kill('SIGINT');
+    await client.query('ROLLBACK');
+    t.equal(await run.ended, 1, run.output.err);
+    t.match(run.output.out, /^Nothing was stored\. Remove the project: .*prune --project bench --config a\.yaml\n$/u);
+    t.equal(await activeKeys(), 0);
+  });
+
   // The demonstration has the same, in an ordinary run.
   if (!isLong) return;
   await t.test('SIGINT ends it with a report, and revokes its key', async (t) => {
