@@ -11,13 +11,14 @@ const MODE = 0o600;
 
 export class CompleteFile {
   readonly #path: string;
-  readonly #handle: FileHandle;
+  readonly #opening: Promise<FileHandle>;
   readonly #release: () => void;
 
-  private constructor(path: string, handle: FileHandle, earlyEnd: EarlyEnd) {
+  private constructor(path: string, earlyEnd: EarlyEnd) {
     this.#path = path;
-    this.#handle = handle;
+    // Before the file exists: a signal may arrive at any moment.
     this.#release = earlyEnd.prepare(() => this.abandon());
+    this.#opening = open(partialOf(path), 'wx', MODE);
   }
 
   /** Rejects with the system's error, or with the reason why the path cannot be a file. So do the other methods. */
@@ -27,16 +28,22 @@ export class CompleteFile {
     if (entry?.isFile() === false) throw new Error('it is not a regular file');
     // The mode applies to new files only, and a rest of an earlier run may have another one, or be a link.
     await rm(partialOf(path), { force: true });
-    return new CompleteFile(path, await open(partialOf(path), 'wx', MODE), earlyEnd);
+    const file = new CompleteFile(path, earlyEnd);
+    await file.#opening.catch((error: unknown) => {
+      file.#release();
+      throw error;
+    });
+    return file;
   }
 
-  write(data: Buffer): Promise<void> {
-    return this.#handle.writeFile(data);
+  async write(data: Buffer): Promise<void> {
+    await (await this.#opening).writeFile(data);
   }
 
   async finish(): Promise<void> {
-    await this.#handle.sync();
-    await this.#handle.close();
+    const handle = await this.#opening;
+    await handle.sync();
+    await handle.close();
     await rename(partialOf(this.#path), this.#path);
     const folder = await open(dirname(this.#path));
     // Makes the new name durable. Not every file system can do that.
@@ -47,7 +54,7 @@ export class CompleteFile {
 
   /** Removes an unfinished file. After `finish` it does nothing. */
   async abandon(): Promise<void> {
-    await this.#handle.close().catch(() => undefined);
+    await this.#opening.then((handle) => handle.close()).catch(() => undefined);
     await rm(partialOf(this.#path), { force: true });
     this.#release();
   }

@@ -1,9 +1,11 @@
 /** A command that ends early, by a signal or because its output cannot be written, leaves nothing of its own behind. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { CompleteFile } from '../../src/cli/complete-file.ts';
+import { EarlyEnd } from '../../src/cli/early-end.ts';
 import { BIN, openFolder, startExecutable, watchExecutable } from '../support/executable.ts';
 import { eventually } from '../support/eventually.ts';
 import { isLong } from '../support/long.ts';
@@ -95,6 +97,40 @@ t.test('an incomplete file is removed', { skip }, async (t) => {
     child.kill(signal);
     t.equal(await signalOf(child), signal);
     t.same(readdirSync(folder), ['a.yaml'], args.join(' '));
+  }
+  await client.query('ROLLBACK');
+});
+
+t.test('the removal of a file is prepared before the file exists', async (t) => {
+  const path = join(openFolder(t), 'a.out');
+  const existed: boolean[] = [];
+  const earlyEnd = new EarlyEnd(process);
+  earlyEnd.prepare = () => {
+    existed.push(existsSync(`${path}.partial`));
+    return () => undefined;
+  };
+  const file = await CompleteFile.open(path, earlyEnd);
+  t.ok(existsSync(`${path}.partial`));
+  await file.abandon();
+  t.same(existed, [false]);
+});
+
+t.test('the folder for temporary files of an archive run, which holds content, is removed', { skip }, async (t) => {
+  const { url: databaseUrl, connect } = await openMigrated(t);
+  const client = await connect();
+  const folder = openFolder(t);
+  const temporary = join(folder, 'temporary');
+  mkdirSync(temporary);
+  writeFileSync(join(folder, 'a.yaml'), postgresConfig({ databaseUrl }));
+  await client.query('BEGIN');
+  await client.query('LOCK TABLE sluice.lake_jobs IN ACCESS EXCLUSIVE MODE');
+  for (const signal of SIGNALS) {
+    const words = ['archive', '--to', 'lake', '-c', 'a.yaml'];
+    const { child } = startExecutable(words, folder, { TMPDIR: temporary });
+    await eventually('the folder is there', () => readdirSync(temporary).length > 0);
+    child.kill(signal);
+    t.equal(await signalOf(child), signal);
+    t.same(readdirSync(temporary), [], signal);
   }
   await client.query('ROLLBACK');
 });

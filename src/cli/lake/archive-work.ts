@@ -59,12 +59,12 @@ export interface WorkPlace extends Pick<Work, 'session' | 'store' | 'views'> {
 
 /** With progress on standard error. */
 export async function withArchiveWork<Result>(
-  { terminal, process }: Pick<Call, 'terminal' | 'process'>,
+  { terminal, process, earlyEnd }: Pick<Call, 'terminal' | 'process' | 'earlyEnd'>,
   { memoryBytes, session, store, views }: WorkPlace,
   use: (work: Work) => Promise<Result>,
 ): Promise<Result> {
   await removeRests(process);
-  const folder = await makeWorkFolder(process);
+  const { path: folder, remove } = await makeWorkFolder({ process, earlyEnd });
   const progress = progressLines((text) => terminal.say(text));
   const report = (step: Step, { table, day }: DayOfTable, rows: number): void =>
     progress({ unit: `${table.signal} of ${day}, ${step}`, rows, bytes: 0, share: null });
@@ -80,7 +80,7 @@ export async function withArchiveWork<Result>(
   } catch (error) {
     return explainTemporary(error);
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await remove();
   }
 }
 
@@ -117,9 +117,24 @@ export function printWritten(
     terminal.print(`${verb} ${plural(records, 'record')} in ${plural(files.length, 'file')}: ${formatBytes(bytes)}.`);
 }
 
-/** A temporary folder. A later run removes it when this process was killed. */
-export const makeWorkFolder = ({ pid }: NodeJS.Process): Promise<string> =>
-  mkdtemp(join(tmpdir(), `${FOLDER}${pid}-`)).catch(explainTemporary);
+export interface WorkFolder {
+  readonly path: string;
+  remove(): Promise<void>;
+}
+
+/** A temporary folder, which the early end of the command removes. A later run removes that of a killed process. */
+export async function makeWorkFolder({ process, earlyEnd }: Pick<Call, 'process' | 'earlyEnd'>): Promise<WorkFolder> {
+  // Made after its removal is prepared: a signal may arrive at any moment.
+  const making = Promise.resolve().then(() => mkdtemp(join(tmpdir(), `${FOLDER}${process.pid}-`)));
+  const erase = async (): Promise<void> => rm(await making, { recursive: true, force: true });
+  const release = earlyEnd.prepare(erase);
+  try {
+    return { path: await making, remove: () => erase().finally(release) };
+  } catch (error) {
+    release();
+    return explainTemporary(error);
+  }
+}
 
 /** Codes of writes, whose errors have no path. */
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);

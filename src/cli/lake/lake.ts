@@ -2,7 +2,6 @@
  * Archived days and records of objects for the commands that read stored telemetry. A command asks for the rows that it
  * needs; they are read in its own process, and its queries then see them beside those of PostgreSQL.
  */
-import { rm } from 'node:fs/promises';
 import { Duck, MissingPackage } from '../../archive/duckdb.ts';
 import { WAITING_PARTS } from '../../component/archived-day.ts';
 import { type ArchivedFile, readPlace } from '../../archive/reading/archived-files.ts';
@@ -25,7 +24,7 @@ import { UserError } from '../../errors.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import { readViews } from '../../extensions/postgres/schema-state.ts';
 import { findObjectsOptions, keyOfObject, openPlace } from './archive-place.ts';
-import { explainTemporary, makeWorkFolder } from './archive-work.ts';
+import { explainTemporary, makeWorkFolder, type WorkFolder } from './archive-work.ts';
 import type { Call } from '../command.ts';
 import { textOption } from '../options.ts';
 import type { Reader } from '../reader.ts';
@@ -126,7 +125,7 @@ interface Opened {
   readonly rows: ArchivedRows;
   readonly duck: Duck;
   readonly store: ObjectStore;
-  readonly folder: string;
+  readonly workFolder: WorkFolder;
 }
 
 export interface Unread {
@@ -170,8 +169,9 @@ export class Lake {
     if (parts.length === 0 || this.#unread !== null) return;
     const opened = (this.#opened ??= await this.#open([]));
     if (opened === null) return;
-    const { duck, store, folder } = opened;
+    const { duck, store, workFolder } = opened;
     const { columns } = this.#context;
+    const folder = workFolder.path;
     const work = { source: { store, keyOf: keyOfObject }, duck, folder, columns, leaveOut: this.#leaveOutParts(store) };
     const made = await makePartFiles(work, parts, waiting.scope.traces);
     // Files of the lake come first.
@@ -260,11 +260,11 @@ export class Lake {
   /** Also says what was read. */
   async close(): Promise<void> {
     if (this.#opened === null) return;
-    const { rows, duck, store, folder } = this.#opened;
+    const { rows, duck, store, workFolder } = this.#opened;
     this.#opened = null;
     duck.close();
     await store.close();
-    await rm(folder, { recursive: true, force: true });
+    await workFolder.remove();
     const { days, files, bytes } = rows.figures;
     const { parts, bytes: partBytes } = this.#requests;
     const { terminal } = this.#context.call;
@@ -307,16 +307,17 @@ export class Lake {
       null;
     if (place === null) return this.#refuse(files, 'no run has recorded where they are', 'Name it with --lake DIR.');
     const store = openPlace(call, place);
-    const folder = await makeWorkFolder(call.process);
+    const workFolder = await makeWorkFolder(call);
+    const folder = workFolder.path;
     let duck: Duck | null = null;
     try {
       duck = await Duck.open({ memoryBytes: MEMORY_BYTES, folder, environment: call.process.env });
       const leaveOut = (file: LeftOut): void => this.#leaveOutFile(store, file);
       const rows = await ArchivedRows.open({ session, store, duck, folder, columns, leaveOut }, await readViews());
-      return { rows, duck, store, folder };
+      return { rows, duck, store, workFolder };
     } catch (error) {
       duck?.close();
-      await rm(folder, { recursive: true, force: true });
+      await workFolder.remove();
       await store.close();
       if (!(error instanceof MissingPackage)) throw error;
       return this.#refuse(files, error.message, error.hint ?? '');
