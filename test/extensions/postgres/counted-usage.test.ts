@@ -142,6 +142,12 @@ const ANTHROPIC = { ...chat, 'anthropic.request.id': 'anthropic_1' };
 const MESSAGE = { 'gen_ai.response.id': 'msg_1' };
 const BEDROCK = { ...chat, 'rpc.service': 'Bedrock Runtime', 'gen_ai.system': 'aws.bedrock' };
 const MISTRAL = { ...chat, 'agent.trace.public': '', 'gen_ai.provider.name': 'mistral_ai' };
+const OPENINFERENCE = { 'openinference.span.kind': 'LLM', 'llm.model_name': 'm' };
+const counts = (input: number, output: number): Record<string, number> => ({
+  'llm.token_count.prompt': input,
+  'llm.token_count.completion': output,
+});
+const ANSWER = { 'output.value': '{"id":"chatcmpl-1"}' };
 const ASSOCIATED = { 'traceloop.association.properties.user_id': 'u1' };
 const RUN = {
   'gen_ai.system': 'az.ai.agents',
@@ -232,6 +238,30 @@ const CASES: readonly Case[] = [
       { at: 2, under: 1, attributes: { ...MISTRAL, ...ASSOCIATED, ...usage(1000, 100) } },
     ],
     counted: '1000/100',
+  },
+  {
+    what: 'a call of a framework without response ids that OpenInference reports for the client library too',
+    spans: [
+      { at: 1, attributes: { ...OPENINFERENCE, ...counts(1000, 100) } },
+      { at: 2, under: 1, attributes: { ...OPENINFERENCE, ...ANSWER, ...counts(1000, 100) } },
+    ],
+    counted: '1000/100',
+  },
+  {
+    what: 'a call of a framework of another sender that OpenInference reports for the client library too',
+    spans: [
+      { at: 1, attributes: { ...chat, 'gen_ai.system': 'strands-agents', ...usage(1000, 100) } },
+      { at: 2, under: 1, attributes: { ...OPENINFERENCE, ...ANSWER, ...counts(1000, 100) } },
+    ],
+    counted: '1000/100',
+  },
+  {
+    what: 'two calls of OpenInference with response ids, one below the other',
+    spans: [
+      { at: 1, attributes: { ...OPENINFERENCE, 'output.value': '{"id":"chatcmpl-0"}', ...counts(1000, 100) } },
+      { at: 2, under: 1, attributes: { ...OPENINFERENCE, ...ANSWER, ...counts(500, 50) } },
+    ],
+    counted: '1500/150',
   },
   {
     what: 'two calls of Anthropic, of which only the platform reports one',

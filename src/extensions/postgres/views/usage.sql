@@ -12,14 +12,17 @@ SELECT project, environment, trace_id, start_time_unix_nano AS time_unix_nano, p
     'call ' || CASE dialect WHEN 'google-adk' THEN attributes ->> 'gcp.vertex.agent.event_id' END,
     -- These clients report what a sender above them reports, and the platform of Anthropic what its client reports. Within an
     -- hour, so that only the partitions of that time are searched for each call. Instrumentations of the AWS SDK know no id of an answer.
+    -- Of OpenInference, those of client libraries know it and most of those of frameworks do not.
     CASE WHEN dialect IN ('anthropic-native', 'mistral-sdk')
-      OR provider = 'aws.bedrock' AND response_id IS NULL AND dialect IN ('otel', 'otel-legacy') THEN (
+      OR provider = 'aws.bedrock' AND response_id IS NULL AND dialect IN ('otel', 'otel-legacy')
+      OR dialect = 'openinference' AND response_id IS NOT NULL AND parent_span_id IS NOT NULL THEN (
       SELECT coalesce('response ' || a.response_id, 'span ' || encode(a.span_id, 'hex'))
       FROM sluice.spans a WHERE a.project = s.project AND a.trace_id = s.trace_id AND a.span_id = s.parent_span_id
         AND a.start_time_unix_nano >= s.start_time_unix_nano - 3600000000000
         AND a.start_time_unix_nano <= least(s.start_time_unix_nano, 9223372036854775807 - 3600000000000) + 3600000000000
         AND a.usage_scope = 'own' AND a.category = 'model_call'
-        AND (a.dialect IS DISTINCT FROM s.dialect OR a.attributes ->> 'anthropic.request.id' = s.attributes ->> 'anthropic.request.id')
+        AND (a.dialect IS DISTINCT FROM s.dialect OR a.attributes ->> 'anthropic.request.id' = s.attributes ->> 'anthropic.request.id'
+          OR a.dialect = 'openinference' AND a.response_id IS NULL)
       ORDER BY a.start_time_unix_nano LIMIT 1) END,
     'response ' || response_id, 'span ' || encode(span_id, 'hex')) AS call_key
 FROM sluice.spans s WHERE usage_scope = 'own';
