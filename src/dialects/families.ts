@@ -56,8 +56,9 @@ export const DIALECTS: readonly Dialect[] = [
   OPENLLMETRY,
   VERCEL_AI,
   VERCEL_AI_V7,
-  // Before Langfuse, whose attributes it writes beside its own.
+  // Before Langfuse, whose attributes they write beside their own.
   TANSTACK,
+  LIVEKIT,
   LANGFUSE,
   LANGSMITH,
   PYDANTIC_AI,
@@ -77,7 +78,6 @@ export const DIALECTS: readonly Dialect[] = [
   COPILOT,
   SPRING_AI,
   QUARKUS_LANGCHAIN4J,
-  LIVEKIT,
   PIPECAT,
   HAYSTACK,
   CREWAI,

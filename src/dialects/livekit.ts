@@ -23,7 +23,7 @@ export const LIVEKIT: Dialect = {
     tool_call_id: ['lk.function_tool.id'],
     tool_arguments: ['lk.pii.function_tool.arguments', 'lk.function_tool.arguments'],
     tool_result: ['lk.pii.function_tool.output', 'lk.function_tool.output'],
-    input_content: ['lk.pii.chat_ctx', 'lk.chat_ctx'],
+    input_content: ['lk.pii.chat_ctx', 'lk.chat_ctx', 'lk.pii.user_input', 'lk.user_input'],
     output_content: ['lk.pii.response.text', 'lk.response.text'],
     system_instructions: ['lk.pii.instructions', 'lk.instructions'],
     time_to_first_token: [{ attribute: 'lk.response.ttft', unit: 's' }],
@@ -46,7 +46,6 @@ export const LIVEKIT: Dialect = {
   content: [
     'lk.pii.*',
     'lk.response.function_calls',
-    'lk.user_input',
     'lk.function_tool.args',
     'lk.input_text',
     'lk.user_transcript',

@@ -33,7 +33,12 @@ export const OPENINFERENCE: Dialect = {
       },
     ],
     response_id: [
-      { attribute: 'output.value', only: ['openinference'], when: CALLS, paths: ['id', 'response_id', 'responseId'] },
+      {
+        attribute: 'output.value',
+        only: ['openinference'],
+        when: CALLS,
+        paths: ['id', 'response_id', 'responseId', 'generations[*][*].message.kwargs.response_metadata.id'],
+      },
     ],
     input_tokens: ['llm.token_count.prompt'],
     output_tokens: ['llm.token_count.completion'],

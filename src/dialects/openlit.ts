@@ -7,6 +7,7 @@ export const OPENLIT: Dialect = {
   hints: ['gen_ai.application_name', 'gen_ai.sdk.version', 'gen_ai.environment'],
   services: ['openlit'],
   fields: {
+    operation: [{ attribute: 'db.operation.name', general: 'shared' }],
     // On chat spans it is the list of tool calls of the model.
     tool_call_id: [{ attribute: 'gen_ai.tool.call.id', when: ['execute_tool'] }],
     input_tokens: ['gen_ai.token.usage.input'],
@@ -63,6 +64,19 @@ export const OPENLIT: Dialect = {
       { attribute: 'gen_ai.server.ttft', unit: 's' },
     ],
     error_type: ['gen_ai.tool.error'],
+  },
+  operations: {
+    // All spans of vector databases have the operation `vectordb`. These do not search.
+    'db.operation.name': {
+      ...{ insert: 'other', add: 'other', update: 'other', upsert: 'other', delete: 'other' },
+      ...{ findandmodify: 'other', findanddelete: 'other', create_index: 'other' },
+      ...{
+        get_collection: 'other',
+        create_collection: 'other',
+        update_collection: 'other',
+        delete_collection: 'other',
+      },
+    },
   },
   spanNames: {
     // A call that failed has no attributes: only the name of its span tells what it was.

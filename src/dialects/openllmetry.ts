@@ -1,13 +1,26 @@
 /** OpenLLMetry (Traceloop) in Python, JavaScript and Go. All generations of its names are still sent. */
 import type { Dialect } from './dialect.ts';
 
+/** Their instrumentations put no name on a span that only telemetry about AI has. */
+const VECTOR_DATABASES = ['chromadb', 'lancedb', 'marqo', 'milvus', 'pinecone', 'qdrant', 'weaviate'] as const;
+
+const SEARCHES: readonly string[] = [
+  ...['chroma.query', 'chroma.get', 'pinecone.query', 'lancedb.search', 'marqo.search'],
+  ...['qdrant.search*', 'qdrant.query*', 'qdrant.recommend*', 'qdrant.discover*'],
+  ...['milvus.search', 'milvus.hybrid_search', 'milvus.query', 'milvus.get'],
+  ...['db.weaviate.collections.query.*', 'db.weaviate.gql.get.do'],
+];
+
 export const OPENLLMETRY: Dialect = {
   id: 'openllmetry',
-  scopes: ['@traceloop/instrumentation-*', 'traceloop.tracer', 'traceloop.*'],
+  scopes: [
+    ...['@traceloop/instrumentation-*', 'traceloop.tracer', 'traceloop.*'],
+    ...VECTOR_DATABASES.map((name) => `opentelemetry.instrumentation.${name}`),
+  ],
   markers: ['traceloop.*'],
   hints: ['llm.request.type', 'gen_ai.prompt.{i}.role', 'gen_ai.completion.{i}.role', 'llm.usage.*'],
   fields: {
-    operation: ['traceloop.span.kind', 'llm.request.type', { attribute: 'db.system', general: 'shared', last: true }],
+    operation: ['traceloop.span.kind', 'llm.request.type'],
     provider: ['llm.vendor'],
     request_model: ['llm.request.model'],
     response_model: ['llm.response.model'],
@@ -67,19 +80,14 @@ export const OPENLLMETRY: Dialect = {
       speech: 'speech',
       unknown: 'unknown',
     },
-    'db.system': {
-      pinecone: 'retrieval',
-      chroma: 'retrieval',
-      chromadb: 'retrieval',
-      qdrant: 'retrieval',
-      weaviate: 'retrieval',
-      milvus: 'retrieval',
-      lancedb: 'retrieval',
-      marqo: 'retrieval',
-    },
   },
-  // Its instrumentation of LangChain for JavaScript gives tools the kind `task`.
-  spanNames: { 'execute_tool *': 'execute_tool' },
+  spanNames: {
+    // Its instrumentation of LangChain for JavaScript gives tools the kind `task`.
+    'execute_tool *': 'execute_tool',
+    // Of the spans of vector databases, those that search; the others write documents or manage them.
+    ...Object.fromEntries(SEARCHES.map((name) => [name, 'retrieval' as const])),
+  },
+  messageEvents: { 'db.query.result': { 'db.query.result.document': 'output' } },
   cachedTokens: [
     {
       scopes: ['opentelemetry.instrumentation.bedrock', '@traceloop/instrumentation-bedrock'],

@@ -19,6 +19,8 @@ const CONTENT_KEYS: Readonly<Record<string, string>> = {
 const OWN_KEYS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   openinference: { input_content: 'input.value', output_content: 'output.value' },
   'vercel-ai': { output_content: 'ai.response.text' },
+  // Its attribute under OpenTelemetry's key is the same result as JSON.
+  livekit: { tool_result: 'lk.pii.function_tool.output' },
 };
 /** What a sender may state only inside a document that has become content. */
 const FACT_KEYS: Readonly<Record<string, string>> = {

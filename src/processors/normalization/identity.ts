@@ -81,7 +81,11 @@ function providerAt(view: RecordView, attribute: string, row: number): number {
   const { kind, offset, length } = reader.at(row);
   if (kind !== layout.KIND_TEXT) return NO_PROVIDER;
   const found = lookups.providers.ofText(batch.tables.memory, offset, length);
-  return found === UNKNOWN_PROVIDER ? lookups.providers.ofString(reader.text(row) ?? '') : found;
+  if (found !== UNKNOWN_PROVIDER) return found;
+  const text = reader.text(row) ?? '';
+  const provider = lookups.providers.ofString(text);
+  // LiveKit names the host of the provider.
+  return provider === UNKNOWN_PROVIDER ? lookups.providers.ofHost(text) || UNKNOWN_PROVIDER : provider;
 }
 
 /** For a sender that named a framework: some model names belong to one vendor only. */

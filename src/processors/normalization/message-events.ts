@@ -133,7 +133,11 @@ export class MessageEvents {
     if (owner === undefined) return false;
     const bytes = kept.reduce((sum, { row }) => sum + reader.sizeOf(row), 0);
     if (bytes > MAX_LIST_BYTES) return false;
-    const list = kept.map(({ role, row }) => ({ role, content: reader.parseExactly(row) ?? reader.text(row) }));
+    const isDocuments = slot === layout.SLOT_RETRIEVAL_DOCUMENTS;
+    const list = kept.map(({ role, row }) => ({
+      ...(isDocuments ? {} : { role }),
+      content: reader.parseExactly(row) ?? reader.text(row),
+    }));
     const json = jsonText(list as Json);
     if (json.length > MAX_DOCUMENT_BYTES) return false;
     const text = batch.tables.scratch(json);

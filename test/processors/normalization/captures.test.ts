@@ -85,8 +85,11 @@ function isClientsOwn(row: Row, { sender }: { readonly sender: string }): boolea
 /** The client library reports the call of the span above it once more. */
 function isBelowItsCall(row: Row, rows: readonly Row[]): boolean {
   const above = rows.find(({ span_id }) => span_id === row['parent_span_id']);
+  if (above?.['usage_scope'] !== 'own' || above['category'] !== 'model_call') return false;
   const isClients = CLIENTS.has(row['dialect']) || (row['provider'] === 'aws.bedrock' && row['response_id'] == null);
-  return isClients && above?.['usage_scope'] === 'own' && above['dialect'] !== row['dialect'];
+  if (isClients && above['dialect'] !== row['dialect']) return true;
+  const isSame = row['response_id'] != null && above['response_id'] === row['response_id'];
+  return isSame || (row['dialect'] === 'openinference' && row['response_id'] != null && above['response_id'] == null);
 }
 
 t.test('docs/dialects.md is current; if not, run `npm run docs`', async (t) => {

@@ -1190,6 +1190,99 @@ const SHAPES: readonly DocumentedCase[] = [
     row: { operation: 'chat', time_to_first_token_ms: 300, input_tokens: 9, conversation_id: 'j', usage_scope: 'own' },
   },
   {
+    what: "LiveKit's request, which has an attribute of Langfuse and names a host as the provider",
+    signal: 'traces',
+    record: {
+      scope: 'livekit-agents',
+      name: 'llm_request',
+      attributes: {
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.provider.name': 'api.openai.com',
+        'gen_ai.request.model': 'gpt-4o-mini',
+        'lk.llm_metrics': '{"prompt_tokens":9,"completion_tokens":3}',
+        'langfuse.observation.completion_start_time': '"2026-12-01T10:45:28.493221+00:00"',
+      },
+    },
+    row: { category: 'model_call', provider: 'openai', input_tokens: 9, output_tokens: 3, dialect: 'livekit' },
+  },
+  {
+    what: "LiveKit's turn of an agent, with what the user said",
+    signal: 'traces',
+    record: {
+      scope: 'livekit-agents',
+      name: 'agent_turn',
+      attributes: { 'lk.pii.user_input': 'How cold is it?', 'lk.pii.response.text': 'Cold.' },
+    },
+    row: { category: 'agent', input_content: 'How cold is it?', output_content: 'Cold.' },
+  },
+  {
+    what: 'a search of Chroma through OpenLLMetry alone',
+    signal: 'traces',
+    record: {
+      scope: 'opentelemetry.instrumentation.chromadb',
+      name: 'chroma.query',
+      attributes: { 'db.system': 'chroma', 'db.operation': 'query', 'db.chroma.query.n_results': 2n },
+      events: [
+        { name: 'db.query.result', attributes: { 'db.query.result.id': 'a', 'db.query.result.document': 'a sluice' } },
+        { name: 'db.query.result', attributes: { 'db.query.result.id': 'b', 'db.query.result.document': 'a gate' } },
+      ],
+    },
+    row: {
+      ...{ category: 'retrieval', operation: 'retrieval', dialect: 'openllmetry' },
+      retrieval_documents: '[{"content":"a sluice"},{"content":"a gate"}]',
+    },
+  },
+  {
+    what: 'the documents that are added to Chroma below associated properties of OpenLLMetry: no retrieval',
+    signal: 'traces',
+    record: {
+      scope: 'opentelemetry.instrumentation.chromadb',
+      name: 'chroma.add',
+      attributes: { 'db.system': 'chroma', 'traceloop.association.properties.user_id': 'u1' },
+    },
+    row: { category: null, operation: null, user_id: 'u1', dialect: 'openllmetry' },
+  },
+  {
+    what: 'the documents that are added to Chroma through OpenLIT: no retrieval',
+    signal: 'traces',
+    record: {
+      scope: 'openlit.instrumentation.chroma',
+      name: 'INSERT canary',
+      attributes: {
+        'gen_ai.operation.name': 'vectordb',
+        'db.system.name': 'chroma',
+        'db.operation.name': 'INSERT',
+        'db.query.text': "['a', 'b']",
+      },
+    },
+    row: { category: null, retrieval_query: null, dialect: 'openlit' },
+  },
+  {
+    what: 'a search of Chroma through OpenLIT',
+    signal: 'traces',
+    record: {
+      scope: 'openlit.instrumentation.chroma',
+      name: 'GET canary',
+      attributes: {
+        'gen_ai.operation.name': 'vectordb',
+        'db.system.name': 'chroma',
+        'db.operation.name': 'GET',
+        'db.query.text': 'texts=a',
+      },
+    },
+    row: { category: 'retrieval', retrieval_query: 'texts=a', dialect: 'openlit' },
+  },
+  {
+    what: 'a search of Pinecone through OpenLLMetry-JS',
+    signal: 'traces',
+    record: {
+      scope: '@traceloop/instrumentation-pinecone',
+      name: 'pinecone.query',
+      attributes: { 'db.system': 'Pinecone' },
+    },
+    row: { category: 'retrieval', operation: 'retrieval', dialect: 'openllmetry' },
+  },
+  {
     what: "LiveKit's tool, in the newer spelling",
     signal: 'traces',
     record: {

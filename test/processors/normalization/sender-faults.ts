@@ -12,6 +12,22 @@ export interface SenderFault {
 
 export const SENDER_FAULTS: readonly SenderFault[] = [
   {
+    sender: 'livekit',
+    fields: ['provider'],
+    reason: 'names the host of the provider, which was another one here',
+  },
+  {
+    sender: 'livekit',
+    fields: ['response_model'],
+    reason: 'gives the requested model as the one that answered',
+  },
+  {
+    sender: 'openllmetry-ollama',
+    scenarios: ['tool'],
+    fields: ['output_content'],
+    reason: 'leaves out the call of the tool that the model asks for',
+  },
+  {
     sender: 'ag2',
     fields: ['request_model'],
     reason: 'gives the model that answered as the requested one',
