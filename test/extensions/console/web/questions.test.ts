@@ -149,6 +149,23 @@ async function returnToList(t: Test, page: Page, origin: string): Promise<void> 
   await page.locator('.conversation-grid .grid-row.active').waitFor();
 }
 
+/** A page without a list scrolls as a whole. */
+async function returnToThread(t: Test, page: Page, origin: string): Promise<void> {
+  await page.goto(`${origin}/p/shop/conversations/c`);
+  const link = page.locator('.turn').nth(12).getByRole('link').first();
+  await link.scrollIntoViewIfNeeded();
+  const place = await link.boundingBox();
+  await link.click();
+  await page.locator('.trace-title').waitFor();
+  await page.goBack();
+  await link.waitFor();
+  t.strictSame(await link.boundingBox(), place, 'the conversation is where it was left');
+  await page.locator('.rail a[href$="/usage"]').click();
+  await page.goBack();
+  await link.waitFor();
+  t.strictSame(await link.boundingBox(), place, 'and is again');
+}
+
 const chromium = chromiumFor(t, 'what a page shows of a question');
 if (chromium !== null) {
   t.setTimeout(WHOLE_MS);
@@ -172,5 +189,6 @@ if (chromium !== null) {
     await askForRanges(t, page, console.origin);
     await cancelDrag(t, page, console.origin);
     await returnToList(t, page, console.origin);
+    await returnToThread(t, page, console.origin);
   });
 }

@@ -2,6 +2,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useKeys } from '../state/keys.ts';
+import { PAGE } from '../state/location.ts';
 import { wantedText } from '../state/wanted.ts';
 import { exactly } from '../text/figures.ts';
 import { Button } from './basics.tsx';
@@ -11,8 +12,6 @@ const TYPING_MS = 150;
 const MOST_MATCHES = 1_000;
 /** Where contents of senders are. */
 const CONTENT = '.text-block, .json, .card-title';
-/** The element that scrolls. */
-const PAGE = '.conversation-page, .thread-page';
 
 /** `isPart`: more can be loaded. */
 export function FindText({ isPart }: { isPart: boolean }): JSX.Element {
@@ -135,12 +134,10 @@ function mark(all: readonly Range[], present: Range | null): void {
 }
 
 function reveal(match: Range | undefined): void {
-  const parent = match?.startContainer.parentElement ?? null;
-  if (match === undefined || parent === null) return;
-  const folded = parent.closest('details');
-  if (folded !== null) folded.open = true;
-  const page = parent.closest(PAGE);
-  if (page === null) return;
+  const parent = match?.startContainer.parentElement;
+  const page = parent?.closest(PAGE);
+  if (match === undefined || page == null) return;
+  parent?.closest('details')?.setAttribute('open', '');
   const [frame, place] = [page.getBoundingClientRect(), match.getBoundingClientRect()];
   page.scrollTop += place.top - frame.top - frame.height / 3;
 }

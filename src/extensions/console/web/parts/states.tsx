@@ -1,10 +1,10 @@
 /** What a page shows while it has no data: placeholder rows, errors, missing rights. */
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useLayoutEffect } from 'preact/hooks';
 import { type ApiError, unavailable, UNREACHABLE, curlOf } from '../data/api.ts';
 import { type Resource, useNow } from '../data/resource.ts';
 import { age } from '../text/figures.ts';
-import { pageHref, route } from '../state/location.ts';
+import { PAGE, pageHref, route } from '../state/location.ts';
 import { loadMe } from '../state/session.ts';
 import { visible } from '../text/visible.ts';
 import { Button, CopyButton, Link } from './basics.tsx';
@@ -34,6 +34,12 @@ interface LoadedProps<T> {
 /** The states around data: placeholder, error, earlier data dimmed, a slow answer that can be stopped. */
 export function Loaded<T>({ of, children }: LoadedProps<T>): JSX.Element | null {
   const { data, error } = of;
+  const isLoaded = data !== null;
+  // Where the reader left the page that they return to. Not once they have scrolled.
+  useLayoutEffect(() => {
+    const page = document.querySelector(PAGE);
+    if (isLoaded && page !== null) page.scrollTop ||= Number(history.state);
+  }, [isLoaded]);
   if (data === null || error?.code === MISTAKE) {
     if (error !== null) return <Failure error={error} retry={of.reload} />;
     return of.waiting ? <PlaceholderRows /> : null;

@@ -17,6 +17,9 @@ const read = (): Place => ({
 
 export const place = signal<Place>(read());
 
+/** What scrolls on a page without a list. */
+export const PAGE = '.thread-page, main:not(:has(.grid, .thread-page))';
+
 /** Parameters that a link to another page keeps. */
 const SHARED = ['env', 'from', 'to'];
 
@@ -63,7 +66,7 @@ export function open(href: string, replace = false): void {
   if (replace) history.replaceState(null, '', href);
   else {
     // For a return to this page.
-    history.replaceState(document.querySelector('.grid')?.scrollTop, '');
+    history.replaceState(document.querySelector(`.grid, ${PAGE}`)?.scrollTop, '');
     history.pushState(null, '', href);
   }
   cameFrom.value = null;
@@ -78,8 +81,7 @@ export function hrefWith(changes: Changes): string {
 
 /** Keeps the fragment: the selected span stays selected. */
 export function setQuery(changes: Changes, replace = false): void {
-  const { hash } = place.value;
-  open(hrefWith(changes) + (hash === '' ? '' : `#${hash}`), replace);
+  open(hrefWith(changes) + location.hash, replace);
 }
 
 export const parameter = (name: string): string | null => place.value.query.get(name);
