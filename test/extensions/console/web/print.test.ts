@@ -10,6 +10,13 @@ import '../../../support/long-file.ts';
 const SCROLLS = `[...document.querySelectorAll('.shell, .page, main, main > *, main .loaded > *')]
   .filter((each) => each.scrollHeight > each.clientHeight + 1 && getComputedStyle(each).overflowY !== 'visible')
   .map((each) => each.className || each.tagName)`;
+/** What is wider than paper, where the script does not draw a chart again. Its other layers are empty there. */
+const TOO_WIDE = `(() => {
+  document.body.style.width = '700px';
+  const wide = [...document.querySelectorAll('main :not(.u-wrap > div)')].filter((each) => each.getBoundingClientRect().right > 700);
+  document.body.style.width = '';
+  return wide.map((each) => each.className || each.tagName);
+})()`;
 const LENGTH = 'document.documentElement.scrollHeight';
 
 const chromium = chromiumFor(t, 'printed pages');
@@ -26,11 +33,14 @@ if (chromium !== null) {
       await page.emulateMedia({ media: 'print' });
       t.ok((await page.evaluate<number>(LENGTH)) > shown, `${name} is longer on paper`);
       t.same(await page.evaluate(SCROLLS), [], `${name} is whole`);
+      t.same(await page.evaluate(TOO_WIDE), [], `${name} fits the width`);
       t.notOk(await page.locator('.top').isVisible(), `${name} has no controls`);
       t.equal(await page.evaluate('getComputedStyle(document.documentElement).colorScheme'), 'light');
+      t.equal(await page.evaluate('getComputedStyle(document.body).printColorAdjust'), 'exact', 'bars are printed');
       await page.emulateMedia({ media: null });
     };
     await page.goto(`${console.origin}/p/shop/usage`);
+    await page.locator('.chart canvas').waitFor();
     await visit('usage', '.data-table');
     await page.goto(`${console.origin}/p/shop/metrics`);
     await visit('metrics', '.metric-view .data-table');
