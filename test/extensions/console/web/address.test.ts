@@ -7,6 +7,8 @@ import { logIn, openBrowser, sendDemo } from '../../../support/console-page.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
 import '../../../support/long-file.ts';
 
+const FOCUS = 'document.activeElement.ariaLabel';
+
 async function sendLogs({ administration, daemon }: TestConsole, bodies: readonly string[]): Promise<void> {
   const { text: key } = await administration.createKey('shop', null, null);
   const timeUnixNano = String(BigInt(Date.now() + 1_000) * 1_000_000n);
@@ -28,6 +30,9 @@ async function keepTab(t: Test, page: Page): Promise<void> {
   await page.reload();
   await page.locator('.values').first().waitFor();
   t.equal(await page.getByRole('tab', { selected: true }).textContent(), 'Attributes');
+  await page.getByRole('button', { name: 'Close the panel' }).press('Enter');
+  await page.locator('.values').first().waitFor({ state: 'detached' });
+  t.equal(await page.evaluate(FOCUS), 'Spans', 'the timeline has the focus of the panel that is gone');
   await page.goBack();
   await page.getByRole('grid', { name: 'Traces' }).waitFor();
 }
@@ -49,6 +54,7 @@ async function keepRecord(t: Test, page: Page, { origin }: TestConsole): Promise
   await panel.getByRole('button', { name: 'Close' }).click();
   await panel.waitFor({ state: 'detached' });
   t.notMatch(page.url(), '#');
+  t.equal(await page.evaluate(FOCUS), 'Log records', 'the list has the focus of the panel that is gone');
 }
 
 const chromium = chromiumFor(t, 'the address of the page');

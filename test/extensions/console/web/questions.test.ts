@@ -104,6 +104,13 @@ async function askForRanges(t: Test, page: Page, origin: string): Promise<void> 
   const end = String(Date.parse('2026-11-01T06:30Z'));
   await page.waitForURL((url) => url.searchParams.get('to') === end);
   t.pass('an end within the hour that summer time repeats stays when only the start is changed');
+  await range.press('Enter');
+  await page.locator('.exact').waitFor();
+  await page.keyboard.press('Shift+Tab');
+  await page.locator('#range:focus').waitFor();
+  await page.keyboard.press('Shift+Tab');
+  await page.locator('.exact').waitFor({ state: 'detached' });
+  t.pass('a menu closes when the focus leaves it');
 }
 
 /** The browser takes a drag over when it becomes a scroll of the page. */

@@ -6,7 +6,7 @@ import { projectPath } from '../data/api.ts';
 import { joined, useFollow } from '../data/follow.ts';
 import { type Search, useSearch } from '../data/pages.ts';
 import { Button, Link, Name } from '../parts/basics.tsx';
-import { Cell, Grid } from '../parts/grid.tsx';
+import { Cell, CloseButton, Grid } from '../parts/grid.tsx';
 import { Nothing } from '../parts/nothing.tsx';
 import { bodyOf, Logged } from '../parts/messages.tsx';
 import { Found, SearchFoot } from '../parts/search.tsx';
@@ -175,7 +175,7 @@ function LogDetail({ row, onClose }: { row: LogRow; onClose: () => void }): JSX.
       <header class="panel-head">
         <div class="panel-title">
           <h2>{row.event_name === null ? 'Log record' : <Name text={row.event_name} />}</h2>
-          <Button kind="quiet" icon="close" label="Close" onClick={onClose} />
+          <CloseButton onClose={onClose} />
         </div>
         <p class="panel-facts">
           <span>{dateTime(msOf(row.time_unix_nano))}</span>

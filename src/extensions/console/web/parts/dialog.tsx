@@ -67,7 +67,11 @@ export function Menu({ label, text, icon, class: className, id, children }: Menu
       if (event.target instanceof Node && box.current?.contains(event.target) === false) setOpen(false);
     };
     addEventListener('pointerdown', outside);
-    return () => removeEventListener('pointerdown', outside);
+    addEventListener('focusin', outside);
+    return () => {
+      removeEventListener('pointerdown', outside);
+      removeEventListener('focusin', outside);
+    };
   }, [open]);
   const onKeyDown = (event: KeyboardEvent): void => {
     if (!open) return;

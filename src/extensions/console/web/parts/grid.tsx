@@ -4,6 +4,7 @@
  */
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks';
+import { Button } from './basics.tsx';
 import { type Shortcuts, useKeys } from '../state/keys.ts';
 import { useRows } from './virtual.ts';
 
@@ -149,6 +150,20 @@ export function Grid<Row>({
       )}
     </div>
   );
+}
+
+interface CloseProps {
+  readonly label?: string;
+  readonly onClose: () => void;
+}
+
+/** Closes what belongs to a list. The list gets the focus, which the button would take along. */
+export function CloseButton({ label = 'Close', onClose }: CloseProps): JSX.Element {
+  const close = (): void => {
+    document.querySelector<HTMLElement>('.grid')?.focus();
+    onClose();
+  };
+  return <Button kind="quiet" icon="close" label={label} onClick={close} />;
 }
 
 export function Cell({ class: className, title, children }: CellProps): JSX.Element {

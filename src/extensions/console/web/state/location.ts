@@ -57,7 +57,6 @@ export function startLocation(): void {
     cameFrom.value = route.value.id;
     place.value = read();
   });
-  addEventListener('hashchange', () => (place.value = read()));
 }
 
 /** Opens an address of this page. `replace` leaves no step in the history. */

@@ -8,7 +8,7 @@ import { useAnswer } from '../../data/resource.ts';
 import type { Span } from '../../data/spans.ts';
 import { Button, Name } from '../../parts/basics.tsx';
 import { Category } from '../../parts/category.tsx';
-import { Cell, Grid } from '../../parts/grid.tsx';
+import { Cell, CloseButton, Grid } from '../../parts/grid.tsx';
 import { Loaded } from '../../parts/states.tsx';
 import { cost, exactly, tookMs } from '../../text/figures.ts';
 import { startOf } from '../trace/panel.tsx';
@@ -140,7 +140,7 @@ function PairPanel({ project, row, a, b, onClose }: PairProps): JSX.Element {
           <h2>
             <Name text={(row.b ?? row.a)?.name ?? ''} />
           </h2>
-          <Button kind="quiet" icon="close" label="Close" onClick={onClose} />
+          <CloseButton onClose={onClose} />
         </div>
         <p class="panel-facts">
           <span>{[row.a?.model, row.b?.model].some((model) => model != null) ? <Models row={row} /> : null}</span>

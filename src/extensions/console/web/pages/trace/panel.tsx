@@ -7,6 +7,7 @@ import { projectPath } from '../../data/api.ts';
 import type { Span, Spans } from '../../data/spans.ts';
 import { useAnswer } from '../../data/resource.ts';
 import { Button, CopyButton, Name, Pair } from '../../parts/basics.tsx';
+import { CloseButton } from '../../parts/grid.tsx';
 import { Guard } from '../../parts/guard.tsx';
 import { MarkdownSwitch, TextBlock } from '../../parts/text-block.tsx';
 import { JsonTree } from '../../parts/json-tree.tsx';
@@ -51,7 +52,7 @@ export function Panel({ trace, header, span, spans, goTo, onClose }: PanelProps)
           <h2>
             <Name text={span.name} />
           </h2>
-          <Button kind="quiet" icon="close" label="Close the panel (Space)" onClick={onClose} />
+          <CloseButton label="Close the panel (Space)" onClose={onClose} />
         </div>
         <p class="panel-facts">
           <code>{span.id}</code>

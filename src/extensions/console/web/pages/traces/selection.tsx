@@ -6,6 +6,7 @@ import { projectPath, urlOf } from '../../data/api.ts';
 import { Button, Link } from '../../parts/basics.tsx';
 import { DeleteTraces } from '../../parts/delete-traces.tsx';
 import { Menu } from '../../parts/dialog.tsx';
+import { CloseButton } from '../../parts/grid.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { pageHref, route } from '../../state/location.ts';
 import { may } from '../../state/session.ts';
@@ -56,7 +57,7 @@ export function Selection({ picked, clear, onGone }: SelectionProps): JSX.Elemen
       <span class="muted hint">
         <kbd>x</kbd> picks{picked.length === 2 ? '' : ', two can be compared'}
       </span>
-      <Button kind="quiet" icon="close" label="Pick none" onClick={clear} />
+      <CloseButton label="Pick none" onClose={clear} />
       {asks ? (
         <DeleteTraces
           project={project}
