@@ -1,4 +1,4 @@
-/** A failure on a phone is as high as its text. */
+/** A failure on a phone is as high as its text. At a zoom of 400 % the bars leave a place for it. */
 import t from 'tap';
 import { CONSOLE_ERRORS } from '../../../../src/extensions/console/errors.ts';
 import { chromiumFor } from '../../../support/browser.ts';
@@ -25,5 +25,8 @@ if (chromium !== null) {
     const box = await failure.boundingBox();
     t.ok((box?.height ?? Infinity) < HIGHEST_PX, `${box?.height} px high`);
     t.ok((box?.width ?? 0) > HIGHEST_PX, `${box?.width} px wide`);
+    await page.setViewportSize({ width: 320, height: 256 });
+    const place = await page.locator('main').boundingBox();
+    t.ok((place?.height ?? 0) > HIGHEST_PX, `${place?.height} px for the content at a zoom of 400 %`);
   });
 }
