@@ -1,7 +1,7 @@
 /**
  * Sends each body of `bodies.ts` to a daemon in another process, and small requests of another project at the same
- * time. Prints how long the event loop was blocked and how long the small requests waited. A body that blocks too long
- * is sent once more to a new daemon: on a shared machine a pass of the loop can take longer without a cause in the body.
+ * time. Prints how long the event loop was blocked and how long the small requests waited. A body that blocks too
+ * long is sent once more to a new daemon: on a shared machine, a pass can take longer without a cause in the body.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
