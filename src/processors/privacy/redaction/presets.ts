@@ -11,7 +11,7 @@ import { mayBeCard } from './number-checks.ts';
 import { scanPhones } from './phones.ts';
 import type { Hint } from './rule.ts';
 import type { Scan } from './scan.ts';
-import { AT, COLON, DASH, DIGIT, DOT, LETTER, SLASH } from './signs.ts';
+import { HAS_AT, HAS_COLON, HAS_DASH, HAS_DIGIT, HAS_DOT, HAS_LETTER, HAS_SLASH } from './signs.ts';
 import { mayBeginLogin, scanBearerTokens, scanJwts, scanPrivateKeys, scanUrlPasswords } from './tokens.ts';
 import { PARAMETER_ENDS, scanUrlParameters } from './url-parameters.ts';
 
@@ -32,14 +32,14 @@ const SEPARATOR = '[ .()/\\\\-]';
 const TYPOGRAPHIC = ['\\xe2\\x80[\\x80-\\x8a\\x90-\\x95\\xaf]', '\\xe2\\x88\\x92', '\\xe3\\x80\\x80'];
 
 export const PRESETS = {
-  api_keys: { hint: { prefixes: KEY_PREFIXES }, signs: LETTER, shortest: SHORTEST_KEY, scan: scanApiKeys },
+  api_keys: { hint: { prefixes: KEY_PREFIXES }, signs: HAS_LETTER, shortest: SHORTEST_KEY, scan: scanApiKeys },
   bearer_tokens: {
     hint: { prefixes: ['[Bb][Ee][Aa][Rr][Ee][Rr]', '[Aa][Uu][Tt][Hh][Oo][Rr][Ii][Zz]'] },
-    signs: LETTER,
+    signs: HAS_LETTER,
     shortest: 15,
     scan: scanBearerTokens,
   },
-  email: { hint: { prefixes: ['@'] }, signs: AT | DOT, shortest: 6, scan: scanEmails },
+  email: { hint: { prefixes: ['@'] }, signs: HAS_AT | HAS_DOT, shortest: 6, scan: scanEmails },
   phone: {
     hint: {
       prefixes: [
@@ -54,7 +54,7 @@ export const PRESETS = {
         ...TYPOGRAPHIC.map((between) => `\\d\\d\\d${between}\\d\\d\\d\\d`),
       ],
     },
-    signs: DIGIT,
+    signs: HAS_DIGIT,
     shortest: 9,
     scan: scanPhones,
   },
@@ -65,17 +65,27 @@ export const PRESETS = {
       rest: mayBeginCard,
     },
     numbers: mayBeCard,
-    signs: DIGIT,
+    signs: HAS_DIGIT,
     shortest: 12,
     scan: scanCards,
   },
-  iban: { hint: { prefixes: ['[A-Za-z][A-Za-z]\\d\\d'] }, signs: DIGIT | LETTER, shortest: 15, scan: scanIbans },
-  private_keys: { hint: { prefixes: ['-----BEGIN'] }, signs: DASH | LETTER, shortest: 27, scan: scanPrivateKeys },
-  jwt: { hint: { prefixes: ['eyJ'] }, signs: LETTER | DOT, shortest: 15, scan: scanJwts },
+  iban: {
+    hint: { prefixes: ['[A-Za-z][A-Za-z]\\d\\d'] },
+    signs: HAS_DIGIT | HAS_LETTER,
+    shortest: 15,
+    scan: scanIbans,
+  },
+  private_keys: {
+    hint: { prefixes: ['-----BEGIN'] },
+    signs: HAS_DASH | HAS_LETTER,
+    shortest: 27,
+    scan: scanPrivateKeys,
+  },
+  jwt: { hint: { prefixes: ['eyJ'] }, signs: HAS_LETTER | HAS_DOT, shortest: 15, scan: scanJwts },
   ip_address: {
     // The last one is for an address of one group, such as fe80::, which ends with its colons.
     hint: { prefixes: ['\\d\\.\\d', ':[0-9A-Fa-f]', '[0-9A-Fa-f]::'] },
-    signs: DIGIT,
+    signs: HAS_DIGIT,
     shortest: 6,
     scan: scanAddresses,
   },
@@ -83,17 +93,17 @@ export const PRESETS = {
     hint: {
       prefixes: ['\\d-\\d\\d-\\d', '\\d\\d\\xe2\\x80[\\x90-\\x95]\\d\\d\\d\\d', '\\d\\d\\xe2\\x88\\x92\\d\\d\\d\\d'],
     },
-    signs: DIGIT,
+    signs: HAS_DIGIT,
     shortest: 11,
     scan: scanSocialSecurity,
   },
   url_passwords: {
     hint: { prefixes: [':[/\\\\][/\\\\]'], rest: mayBeginLogin },
-    signs: COLON | SLASH | AT,
+    signs: HAS_COLON | HAS_SLASH | HAS_AT,
     shortest: 6,
     scan: scanUrlPasswords,
   },
-  url_parameters: { hint: { prefixes: PARAMETER_ENDS }, signs: LETTER, shortest: 6, scan: scanUrlParameters },
+  url_parameters: { hint: { prefixes: PARAMETER_ENDS }, signs: HAS_LETTER, shortest: 6, scan: scanUrlParameters },
 } as const satisfies Record<string, Preset>;
 
 export type PresetName = keyof typeof PRESETS;

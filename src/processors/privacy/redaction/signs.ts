@@ -1,21 +1,21 @@
 /** The character classes of a text, found in one pass for all rules: most rules can find nothing in most texts. */
-import { ALPHANUMERIC, classOf, DIGIT as DIGIT_CLASS, DOT as DOT_CLASS, LETTER as LETTER_CLASS } from './scan.ts';
+import { ALPHANUMERIC, classOf, DIGIT, DOT, LETTER } from './scan.ts';
 
-export const LETTER = 1;
-export const DIGIT = 2;
-export const DOT = 4;
-export const AT = 8;
-export const COLON = 16;
-export const SLASH = 32;
-export const DASH = 64;
+export const HAS_LETTER = 1;
+export const HAS_DIGIT = 2;
+export const HAS_DOT = 4;
+export const HAS_AT = 8;
+export const HAS_COLON = 16;
+export const HAS_SLASH = 32;
+export const HAS_DASH = 64;
 const ALL = 127;
 
 const ASCII = 128;
 const SIGNS = Uint8Array.from({ length: ASCII }, (_, code) => {
   const kind = classOf(code);
-  if ((kind & ALPHANUMERIC) !== 0) return (kind & LETTER_CLASS) !== 0 ? LETTER : (kind & DIGIT_CLASS) !== 0 ? DIGIT : 0;
-  if ((kind & DOT_CLASS) !== 0) return DOT;
-  return { '@': AT, ':': COLON, '/': SLASH, '-': DASH }[String.fromCharCode(code)] ?? 0;
+  if ((kind & ALPHANUMERIC) !== 0) return (kind & LETTER) !== 0 ? HAS_LETTER : (kind & DIGIT) !== 0 ? HAS_DIGIT : 0;
+  if ((kind & DOT) !== 0) return HAS_DOT;
+  return { '@': HAS_AT, ':': HAS_COLON, '/': HAS_SLASH, '-': HAS_DASH }[String.fromCharCode(code)] ?? 0;
 });
 
 /** Characters between two steps. */
