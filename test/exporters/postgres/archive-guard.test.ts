@@ -253,7 +253,7 @@ longTest('the daemon runs the archive of its configuration and shows it', async 
   let status = await ask();
   // The line of the log comes before the end of the run.
   while (/archive +running/u.test(status.out)) status = await ask();
-  t.match(status.out, /archive +last complete \d+[sm]/u, status.err);
+  t.match(status.out, /archive +(?:running, )?last complete \d+[sm]/u, status.err);
   daemon.child.kill('SIGTERM');
   t.equal(await daemon.ended, 0);
   t.match(await sluice(['archive'], scene), { code: 0, out: 'All days are archived.\n' });
