@@ -13,7 +13,7 @@ import type { Listeners } from './listening.ts';
 export interface Component {
   /**
    * May reject with a `UserError` that states the fix. Called once. `stopping` aborts when the service is stopped
-   * during the start, and never after it. A start that takes seconds should then reject, with any error.
+   * during this start, and never after it. A start that takes seconds should then reject, with any error.
    */
   start?(stopping?: AbortSignal): Promise<void>;
   /**

@@ -38,7 +38,7 @@ export class Lifecycle {
   #state: LifecycleState = 'idle';
   #starting: Promise<void> | null = null;
   #stopping: Promise<void> | null = null;
-  /** Set while parts start. A stop aborts it. */
+  /** For the part that is starting. A stop aborts it. */
   #interruption: AbortController | null = null;
 
   constructor(parts: readonly Part[], logger: Logger) {
@@ -105,24 +105,23 @@ export class Lifecycle {
 
   async #startParts(parts: readonly Part[], ready?: () => Promise<void>): Promise<void> {
     const started: Part[] = [];
-    const interruption = new AbortController();
-    const { signal } = interruption;
-    this.#interruption = interruption;
     try {
       for (const part of parts) {
-        if (signal.aborted) throw new Interrupted();
+        if (this.#stopping !== null) throw new Interrupted();
         // A part whose start fails is stopped as well, because it may have opened something before.
         started.push(part);
-        await part.component.start?.(signal);
+        // Each part has its own: those that have started are stopped in order.
+        this.#interruption = new AbortController();
+        await part.component.start?.(this.#interruption.signal);
+        this.#interruption = null;
       }
       await ready?.();
-      if (signal.aborted) throw new Interrupted();
+      if (this.#stopping !== null) throw new Interrupted();
     } catch (error) {
-      const failure = signal.aborted ? new Interrupted() : error;
+      this.#interruption = null;
+      const failure = this.#stopping === null ? error : new Interrupted();
       await this.#stopParts(started, AbortSignal.timeout(ROLLBACK_TIMEOUT_MS));
       throw failure;
-    } finally {
-      this.#interruption = null;
     }
   }
 

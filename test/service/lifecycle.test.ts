@@ -114,6 +114,23 @@ t.test('a starting part is told of a stop, and its failure then is not that of t
   t.same(events, ['start slow', 'stop slow']);
 });
 
+t.test('a part that has started is not told of a stop: the others still use it', async (t) => {
+  const { events, logger, part } = scene();
+  let signal: AbortSignal | undefined;
+  let opened = (): void => undefined;
+  const database = part('database', { start: async (stopping) => void (signal = stopping) });
+  const slow = part('slow', { start: () => new Promise<void>((resolve) => (opened = resolve)) });
+  const lifecycle = new Lifecycle([database, slow], logger);
+  const outcome = t.rejects(lifecycle.start(), new Interrupted());
+  while (!events.includes('start slow')) await new Promise(setImmediate);
+  const stopped = lifecycle.stop(never);
+  t.equal(signal?.aborted, false);
+  opened();
+  await outcome;
+  await stopped;
+  t.same(events.slice(2), ['stop slow', 'stop database']);
+});
+
 t.test('a replacement that begins during a stop is interrupted, which is no mistake of the operator', async (t) => {
   const { logger, part } = scene();
   const done = async (): Promise<void> => undefined;
