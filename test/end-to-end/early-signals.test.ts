@@ -1,9 +1,11 @@
 /** Signals of a daemon that has not read its configuration yet, or has not started all of it. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { FILE_CONFIG } from '../support/daemon.ts';
-import { openFolder, startExecutable } from '../support/executable.ts';
+import { BIN, openFolder, startExecutable } from '../support/executable.ts';
 import { longTest } from '../support/long.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { postgresConfig, SERVED } from '../support/postgres-daemon.ts';
@@ -37,6 +39,22 @@ t.test('SIGHUP before the daemon runs does not end it, and is served once it run
   daemon.child.kill('SIGTERM');
   t.equal(await daemon.ended, 0, daemon.output.err);
   t.notMatch(daemon.output.err, /debugger|inspector/iu);
+});
+
+t.test('a worker whose primary ends while it loads its code is no daemon of its own', async (t) => {
+  const folder = openFolder(t);
+  writeFileSync(join(folder, 'a.yaml'), FILE_CONFIG.replaceAll('{folder}', folder));
+  const env = { ...process.env, SLUICE_WORKER: '1' };
+  const child = fork(BIN, ['run', '-c', 'a.yaml'], { cwd: folder, env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+  t.teardown(() => void child.kill('SIGKILL'));
+  let output = '';
+  child.stderr?.on('data', (data: Buffer) => {
+    output += data.toString();
+    if (output.includes('everything is ready')) child.kill('SIGKILL');
+  });
+  const ended = once(child, 'exit');
+  child.disconnect();
+  t.same(await ended, [0, null], output);
 });
 
 longTest('no signal ends a worker before it listens for messages of the primary', { skip }, async (t) => {

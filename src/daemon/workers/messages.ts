@@ -15,9 +15,12 @@ export const WORKER_VARIABLE = 'SLUICE_WORKER';
 /** The interval at which a worker sends a heartbeat. */
 export const HEARTBEAT_MS = 1_000;
 
-/** Checks the channel too, because child processes of a worker inherit the variable. */
-export function isWorker({ env, connected }: Pick<NodeJS.Process, 'env' | 'connected'>): boolean {
-  return env[WORKER_VARIABLE] !== undefined && connected;
+/**
+ * Whether the process has a channel to a primary, which may have ended. Child processes of a worker inherit only the
+ * variable.
+ */
+export function isWorker({ env, send }: Pick<NodeJS.Process, 'env' | 'send'>): boolean {
+  return env[WORKER_VARIABLE] !== undefined && send !== undefined;
 }
 
 /** The configuration of a worker. A worker never reads the files itself: they may have changed. */

@@ -64,7 +64,9 @@ export class Worker {
     process.on('message', (message, connection) =>
       this.#receive(message as PrimaryMessage, connection as Socket | undefined),
     );
-    process.once('disconnect', () => void this.#primaryLost());
+    // The primary may have ended while this process loaded its code.
+    if (process.connected) process.once('disconnect', () => void this.#primaryLost());
+    else void this.#primaryLost();
     void this.#send({ kind: 'hello' });
     return this.#finished;
   }
