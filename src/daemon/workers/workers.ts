@@ -69,9 +69,14 @@ export class Workers implements Component {
     return key === null ? null : this.#ports.boundAddress(key);
   }
 
-  async start(): Promise<void> {
+  /** A stop of the service does not wait until all workers are ready: their start ends when they are stopped. */
+  async start(stopping?: AbortSignal): Promise<void> {
     this.#assignment = await this.#options.firstAssignment();
-    await Promise.all(this.#workers.map((worker) => worker.start()));
+    stopping?.throwIfAborted();
+    const stopped = new Promise<never>((_resolve, reject) =>
+      stopping?.addEventListener('abort', () => reject(new Error('stopped while starting'))),
+    );
+    await Promise.race([Promise.all(this.#workers.map((worker) => worker.start())), stopped]);
     this.#heartbeats = setInterval(() => {
       for (const worker of this.#workers) worker.checkHeartbeat();
     }, HEARTBEAT_MS).unref();
