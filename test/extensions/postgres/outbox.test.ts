@@ -184,12 +184,23 @@ t.test('dead letters are removed when they are old, and oldest first when there 
     );
     return String(rows[0]?.['left']);
   };
-  const observed = JSON.stringify({ seenMs: Date.now() - DAY_MS });
-  await database.query("INSERT INTO sluice.maintenance_state VALUES ('clock', $1)", [observed]);
-  await outbox.tidy(destination, { maxBytes: 1000, maxDeadAgeMs: 7 * DAY_MS });
+  const seen = async (state: object): Promise<unknown> =>
+    database.query(
+      "INSERT INTO sluice.maintenance_state VALUES ('clock', $1) ON CONFLICT (name) DO UPDATE SET state = excluded.state",
+      [JSON.stringify(state)],
+    );
+  await seen({ seenMs: Date.now() - 40 * DAY_MS });
+  const other = new PostgresOutbox(database, { logger: QUIET, meter: new Registry(), now: () => nowMs });
+  t.teardown(() => other.stop());
+  await other.open(destination);
+  await other.tidy(destination, { maxBytes: 1000, maxDeadAgeMs: 7 * DAY_MS });
   t.equal(await left(), 'abcd', 'a clock that was set since the last observation makes none old');
-  await database.query("DELETE FROM sluice.maintenance_state WHERE name = 'clock'");
+  await seen({ seenMs: Date.now() - DAY_MS });
   await outbox.tidy(destination, { maxBytes: 1000, maxDeadAgeMs: 7 * DAY_MS });
+  const { rows } = await database.query(
+    "SELECT (state ->> 'seenMs')::float8 AS seen FROM sluice.maintenance_state WHERE name = 'clock'",
+  );
+  t.ok(Number(rows[0]?.['seen']) > nowMs, 'it is an observation too: nothing else may observe the clock');
   t.equal(await left(), 'bcd', 'the one that is older than a week');
   await outbox.tidy(destination, { maxBytes: 20, maxDeadAgeMs: 7 * DAY_MS });
   t.equal(await left(), 'cd', 'waiting entries count, and stay');

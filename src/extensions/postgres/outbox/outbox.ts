@@ -2,9 +2,10 @@
  * The outbox in Postgres: entries join the ledger's transaction, one queue per destination sends them, and their sizes
  * are measured.
  */
+import { uptime } from 'node:os';
 import type { TransactionHandle } from '../../../component/capabilities/ledger.ts';
 import type { Logger } from '../../../component/logger.ts';
-import { lastObservedTime } from '../../../component/observed-time.ts';
+import { type ObservedTime, TimeObserver } from '../../../component/observed-time.ts';
 import type { Meter } from '../../../component/meter.ts';
 import type {
   Dropped,
@@ -16,6 +17,7 @@ import type {
 } from '../../../component/capabilities/outbox.ts';
 import { joinPostgres } from '../../../component/capabilities/postgres.ts';
 import type { Signal } from '../../../pdata/context.ts';
+import { HOUR_MS } from '../../../pdata/time-units.ts';
 import type { Database } from '../database.ts';
 import { PostgresQueue } from './destination-queue.ts';
 import { tuplesOf } from './tuples.ts';
@@ -54,6 +56,8 @@ export class PostgresOutbox implements Outbox {
   readonly #logger: Logger;
   readonly #now: () => number;
   readonly #held = new Map<string, Held>();
+  readonly #observer = new TimeObserver(() => uptime() * 1000);
+  #observed: { readonly time: ObservedTime; readonly atMs: number } | null = null;
   #timer: NodeJS.Timeout | null = null;
 
   constructor(database: Database, { logger, meter, now }: { logger: Logger; meter: Meter; now: () => number }) {
@@ -111,8 +115,7 @@ export class PostgresOutbox implements Outbox {
   ): Promise<void> {
     const { dead, deadBytes, waitingBytes } = this.#of(destination);
     if (dead === 0) return;
-    const query = this.#database.query.bind(this.#database);
-    await query(FORGET_OLD, [destination, (await lastObservedTime(query)).cutoff(maxDeadAgeMs)]);
+    await this.#database.query(FORGET_OLD, [destination, (await this.#time()).cutoff(maxDeadAgeMs)]);
     if (waitingBytes + deadBytes <= maxBytes) return;
     await this.#database.query(FORGET_EXCESS, [destination, 'dead', Math.max(0, maxBytes - waitingBytes)]);
     await this.measure();
@@ -148,6 +151,13 @@ export class PostgresOutbox implements Outbox {
       }
     }
     for (const destination of this.#held.keys()) this.#held.set(destination, found.get(destination) ?? nothing());
+  }
+
+  /** Observed here too, once an hour: a daemon that only forwards has no other maintenance. */
+  async #time(): Promise<ObservedTime> {
+    if (this.#observed === null || performance.now() - this.#observed.atMs > HOUR_MS)
+      this.#observed = { time: await this.#observer.observe(this.#database), atMs: performance.now() };
+    return this.#observed.time;
   }
 
   async #look(): Promise<void> {
