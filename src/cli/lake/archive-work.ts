@@ -126,7 +126,8 @@ export interface WorkFolder {
 export async function makeWorkFolder({ process, earlyEnd }: Pick<Call, 'process' | 'earlyEnd'>): Promise<WorkFolder> {
   // Made after its removal is prepared: a signal may arrive at any moment.
   const making = Promise.resolve().then(() => mkdtemp(join(tmpdir(), `${FOLDER}${process.pid}-`)));
-  const erase = async (): Promise<void> => rm(await making, { recursive: true, force: true });
+  // A query may still write into the folder when a signal ends the command.
+  const erase = async (): Promise<void> => rm(await making, { recursive: true, force: true, maxRetries: 3 });
   const release = earlyEnd.prepare(erase);
   try {
     return { path: await making, remove: () => erase().finally(release) };
