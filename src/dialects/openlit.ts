@@ -7,7 +7,7 @@ export const OPENLIT: Dialect = {
   hints: ['gen_ai.application_name', 'gen_ai.sdk.version', 'gen_ai.environment'],
   services: ['openlit'],
   fields: {
-    operation: [{ attribute: 'db.operation.name', general: 'shared' }],
+    operation: [{ attribute: 'db.operation.name', only: ['openlit'] }],
     // On chat spans it is the list of tool calls of the model.
     tool_call_id: [{ attribute: 'gen_ai.tool.call.id', when: ['execute_tool'] }],
     input_tokens: ['gen_ai.token.usage.input'],

@@ -5,10 +5,18 @@ import type { Dialect } from './dialect.ts';
 const VECTOR_DATABASES = ['chromadb', 'lancedb', 'marqo', 'milvus', 'pinecone', 'qdrant', 'weaviate'] as const;
 
 const SEARCHES: readonly string[] = [
-  ...['chroma.query', 'chroma.get', 'pinecone.query', 'lancedb.search', 'marqo.search'],
-  ...['qdrant.search*', 'qdrant.query*', 'qdrant.recommend*', 'qdrant.discover*'],
+  ...[
+    'chroma.query',
+    'chroma.get',
+    'chromadb.query',
+    'chromadb.get',
+    'pinecone.query',
+    'lancedb.search',
+    'marqo.search',
+  ],
+  ...['qdrant.search*', 'qdrant.query*', 'qdrant.recommend*', 'qdrant.discover*', 'qdrant.retrieve', 'qdrant.scroll'],
   ...['milvus.search', 'milvus.hybrid_search', 'milvus.query', 'milvus.get'],
-  ...['db.weaviate.collections.query.*', 'db.weaviate.gql.get.do'],
+  ...['db.weaviate.collections.query.*', 'db.weaviate.gql.get.do', 'db.weaviate.gql.query.get.do'],
 ];
 
 export const OPENLLMETRY: Dialect = {

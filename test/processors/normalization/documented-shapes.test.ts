@@ -1272,6 +1272,35 @@ const SHAPES: readonly DocumentedCase[] = [
     },
     row: { category: 'retrieval', retrieval_query: 'texts=a', dialect: 'openlit' },
   },
+  ...[
+    ['@traceloop/instrumentation-chromadb', 'chromadb.query', 'ChromaDB'],
+    ['@traceloop/instrumentation-chromadb', 'chromadb.get', 'ChromaDB'],
+    ['@traceloop/instrumentation-qdrant', 'qdrant.retrieve', 'Qdrant'],
+    ['opentelemetry.instrumentation.qdrant', 'qdrant.scroll', 'qdrant'],
+    ['opentelemetry.instrumentation.weaviate', 'db.weaviate.gql.query.get.do', 'weaviate'],
+  ].map(
+    ([scope = '', name = '', system = '']): DocumentedCase => ({
+      what: `a search through OpenLLMetry: ${name}`,
+      signal: 'traces',
+      record: { scope, name, attributes: { 'db.system': system } },
+      row: { category: 'retrieval', operation: 'retrieval', dialect: 'openllmetry' },
+    }),
+  ),
+  {
+    what: 'a model call of another sender that names an operation of a database',
+    signal: 'traces',
+    record: {
+      scope: 'shop',
+      name: 'answer',
+      attributes: {
+        'gen_ai.request.model': 'm',
+        'gen_ai.usage.input_tokens': 9n,
+        'gen_ai.usage.output_tokens': 3n,
+        'db.operation.name': 'UPDATE',
+      },
+    },
+    row: { category: 'model_call', operation: 'chat', usage_scope: 'own' },
+  },
   {
     what: 'a search of Pinecone through OpenLLMetry-JS',
     signal: 'traces',
