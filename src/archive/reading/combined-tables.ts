@@ -82,7 +82,7 @@ export async function completeTables(query: Query): Promise<void> {
         UNION ALL SELECT trace_id, project, environment, NULL, received_at FROM pg_temp.lake_logs WHERE trace_id IS NOT NULL) r
       GROUP BY trace_id, project
     ) l LEFT JOIN sluice.traces t ON t.trace_id = l.trace_id AND t.project = l.project;
-    CREATE INDEX IF NOT EXISTS lake_spans_trace ON pg_temp.lake_spans (trace_id, project);
+    CREATE INDEX IF NOT EXISTS lake_spans_trace ON pg_temp.lake_spans (trace_id, project, span_id, start_time_unix_nano);
     CREATE INDEX IF NOT EXISTS lake_spans_start ON pg_temp.lake_spans (project, start_time_unix_nano);
     CREATE INDEX IF NOT EXISTS lake_spans_response ON pg_temp.lake_spans (project, left(response_id, 128))
       WHERE usage_scope IS NOT NULL AND response_id IS NOT NULL;
