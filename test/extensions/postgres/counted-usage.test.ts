@@ -256,6 +256,15 @@ const CASES: readonly Case[] = [
     counted: '1000/100',
   },
   {
+    what: 'a call of ADK that OpenInference reports for the client library too',
+    spans: [
+      { at: 1, name: 'call_llm', attributes: { ...EVENT, ...usage(1000, 100) } },
+      { at: 2, under: 1, attributes: { ...EVENT, 'gen_ai.operation.name': 'generate_content', ...usage(1000, 100) } },
+      { at: 3, under: 2, attributes: { ...OPENINFERENCE, ...ANSWER, ...counts(1000, 100) } },
+    ],
+    counted: '1000/100',
+  },
+  {
     what: 'two calls of OpenInference with response ids, one below the other',
     spans: [
       { at: 1, attributes: { ...OPENINFERENCE, 'output.value': '{"id":"chatcmpl-0"}', ...counts(1000, 100) } },

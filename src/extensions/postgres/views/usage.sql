@@ -16,7 +16,8 @@ SELECT project, environment, trace_id, start_time_unix_nano AS time_unix_nano, p
     CASE WHEN dialect IN ('anthropic-native', 'mistral-sdk')
       OR provider = 'aws.bedrock' AND response_id IS NULL AND dialect IN ('otel', 'otel-legacy')
       OR dialect = 'openinference' AND response_id IS NOT NULL AND parent_span_id IS NOT NULL THEN (
-      SELECT coalesce('response ' || a.response_id, 'span ' || encode(a.span_id, 'hex'))
+      SELECT coalesce('call ' || CASE a.dialect WHEN 'google-adk' THEN a.attributes ->> 'gcp.vertex.agent.event_id' END,
+        'response ' || a.response_id, 'span ' || encode(a.span_id, 'hex'))
       FROM sluice.spans a WHERE a.project = s.project AND a.trace_id = s.trace_id AND a.span_id = s.parent_span_id
         AND a.start_time_unix_nano >= s.start_time_unix_nano - 3600000000000
         AND a.start_time_unix_nano <= least(s.start_time_unix_nano, 9223372036854775807 - 3600000000000) + 3600000000000
