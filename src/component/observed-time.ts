@@ -3,6 +3,7 @@
  * back. Time that no clock measured does not count for retention; otherwise a clock step would drop records that were
  * just acknowledged.
  */
+import { uptime } from 'node:os';
 import type { PostgresDatabase, Query } from './capabilities/postgres.ts';
 import { inTransaction } from './in-transaction.ts';
 import { DAY_MS } from '../pdata/time-units.ts';
@@ -36,7 +37,7 @@ export class TimeObserver {
   readonly #elapsedMs: () => number;
   #last: { readonly nowMs: number; readonly elapsedMs: number } | null = null;
 
-  constructor(elapsedMs: () => number) {
+  constructor(elapsedMs: () => number = () => uptime() * 1000) {
     this.#elapsedMs = elapsedMs;
   }
 
@@ -58,7 +59,7 @@ export class TimeObserver {
         const next: State = { seenMs: nowMs, steps };
         await query("UPDATE sluice.maintenance_state SET state = $1 WHERE name = 'clock'", [JSON.stringify(next)]);
         this.#last = { nowMs, elapsedMs };
-        return { nowMs, cutoff: (periodMs) => cutoffOf(nowMs, periodMs, steps) };
+        return observedTime(nowMs, steps);
       }),
     );
   }
@@ -74,9 +75,13 @@ export async function lastObservedTime(query: Query): Promise<ObservedTime> {
        (SELECT state FROM sluice.maintenance_state WHERE name = 'clock') AS state`,
   );
   const { seenMs = Infinity, steps = [] } = (rows[0]?.['state'] ?? {}) as State;
-  const nowMs = Math.min(Number(rows[0]?.['now']), seenMs);
-  return { nowMs, cutoff: (periodMs) => cutoffOf(nowMs, periodMs, steps) };
+  return observedTime(Math.min(Number(rows[0]?.['now']), seenMs), steps);
 }
+
+const observedTime = (nowMs: number, steps: readonly ClockStep[]): ObservedTime => ({
+  nowMs,
+  cutoff: (periodMs) => cutoffOf(nowMs, periodMs, steps),
+});
 
 /** The step between now and the later of the two last readings: this process's own and that of any other. */
 function stepOf(

@@ -2,7 +2,6 @@
  * The `objects` exporter: the rows of a request are compressed and put into an object together with those of others.
  * The place of these rows is stored in the ledger's transaction, as one row of `sluice.parts`.
  */
-import { uptime } from 'node:os';
 import type { CheckPlace, Host, OptionFault } from '../../component/component.ts';
 import { defineExporter, type Exporter, type Rows } from '../../component/exporter.ts';
 import { CommandSchedule } from '../../component/command-schedule.ts';
@@ -78,7 +77,7 @@ class ObjectsExporter implements Exporter {
   #watch: StoreWatch | null = null;
   #timer: NodeJS.Timeout | null = null;
   readonly #stopped = new AbortController();
-  readonly #observer = new TimeObserver(() => uptime() * 1000);
+  readonly #observer = new TimeObserver();
   #removal: Promise<void> = Promise.resolve();
 
   constructor(options: ObjectsOptions, host: Host) {

@@ -3,7 +3,6 @@
  * and step is independent: a failure is logged with its name, and the others continue. Rows of a missing day go to the
  * default partition.
  */
-import { uptime } from 'node:os';
 import type { Logger } from '../../component/logger.ts';
 import type { PostgresDatabase, Query, SessionLimits } from '../../component/capabilities/postgres.ts';
 import { type DropConditions, dropUnlessKept, forgetRestored, RESTORED, unarchivedDays } from './archived-days.ts';
@@ -42,7 +41,7 @@ export class Retention {
   readonly #tables: readonly PartitionedTable[];
   readonly #periods: RetentionPeriods;
   readonly #logger: Logger;
-  readonly #observer = new TimeObserver(() => uptime() * 1000);
+  readonly #observer = new TimeObserver();
   readonly #stopped = new AbortController();
   readonly #limits: SessionLimits = { ...LIMITS, signal: this.#stopped.signal };
   readonly #isArchived: boolean;

@@ -2,7 +2,6 @@
  * The outbox in Postgres: entries join the ledger's transaction, one queue per destination sends them, and their sizes
  * are measured.
  */
-import { uptime } from 'node:os';
 import type { TransactionHandle } from '../../../component/capabilities/ledger.ts';
 import type { Logger } from '../../../component/logger.ts';
 import { type ObservedTime, TimeObserver } from '../../../component/observed-time.ts';
@@ -56,7 +55,7 @@ export class PostgresOutbox implements Outbox {
   readonly #logger: Logger;
   readonly #now: () => number;
   readonly #held = new Map<string, Held>();
-  readonly #observer = new TimeObserver(() => uptime() * 1000);
+  readonly #observer = new TimeObserver();
   #observed: { readonly time: ObservedTime; readonly atMs: number } | null = null;
   #timer: NodeJS.Timeout | null = null;
 
