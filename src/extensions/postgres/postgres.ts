@@ -21,7 +21,7 @@ import { EmbeddedServerError } from './embedded/host-process.ts';
 import { EmbeddedServer } from './embedded/server.ts';
 import { describeFailure, isPassing, makeContact, remedyFor } from './first-contact.ts';
 import { PostgresKeyDirectory } from './key-directory.ts';
-import { MARKER_LIFETIME_MS } from './ledger/guard-statements.ts';
+import { MARKER_LIFETIME_MS, unixMs } from './ledger/guard-statements.ts';
 import { PostgresLedger } from './ledger/ledger.ts';
 import { type PostgresOptions, POSTGRES_SCHEMA } from './options.ts';
 import { PostgresOutbox } from './outbox/outbox.ts';
@@ -37,18 +37,19 @@ const SWEEP_MS = 60000;
 const SWEEP_BATCH = 20000;
 /** The most batches of one run; the rest waits for the next minute. */
 const SWEEP_BATCHES = 100;
+const NOW = unixMs('now()');
 /** The outer condition protects a marker that a request sets again while the deletion waits for its lock. */
 export const SWEEP_MARKERS = `
   DELETE FROM sluice.replay_markers WHERE (project, key) IN (
-    SELECT project, key FROM sluice.replay_markers WHERE expires_ms < (extract(epoch FROM now()) * 1000)::int8 LIMIT ${SWEEP_BATCH})
-  AND expires_ms < (extract(epoch FROM now()) * 1000)::int8`;
+    SELECT project, key FROM sluice.replay_markers WHERE expires_ms < ${NOW} LIMIT ${SWEEP_BATCH})
+  AND expires_ms < ${NOW}`;
+/** No marker that was set by the present clock expires later. */
+const LATEST = `${NOW} + ${MARKER_LIFETIME_MS + SWEEP_MS}`;
 /** Markers that were set while the clock was ahead. A request would be taken for a replay until that time. */
 export const SHORTEN_MARKERS = `
-  UPDATE sluice.replay_markers SET expires_ms = (extract(epoch FROM now()) * 1000)::int8 + ${MARKER_LIFETIME_MS}
-  WHERE (project, key) IN (
-    SELECT project, key FROM sluice.replay_markers
-    WHERE expires_ms > (extract(epoch FROM now()) * 1000)::int8 + ${MARKER_LIFETIME_MS + SWEEP_MS} LIMIT ${SWEEP_BATCH})
-  AND expires_ms > (extract(epoch FROM now()) * 1000)::int8 + ${MARKER_LIFETIME_MS + SWEEP_MS}`;
+  UPDATE sluice.replay_markers SET expires_ms = ${NOW} + ${MARKER_LIFETIME_MS} WHERE (project, key) IN (
+    SELECT project, key FROM sluice.replay_markers WHERE expires_ms > ${LATEST} LIMIT ${SWEEP_BATCH})
+  AND expires_ms > ${LATEST}`;
 /** The pauses between attempts to reach an unavailable database grow from the first value to the second. */
 const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 5000;

@@ -7,7 +7,8 @@ import type { Statement } from '../wire-pipeline.ts';
  */
 export const DIVISION_BY_ZERO = '22012';
 export const MARKER_LIFETIME_MS = 3600000;
-const unixMs = (time: string): string => `(extract(epoch FROM ${time}) * 1000)::int8`;
+/** A time of the database in milliseconds. */
+export const unixMs = (time: string): string => `(extract(epoch FROM ${time}) * 1000)::int8`;
 const MARKERS = `
   INSERT INTO sluice.replay_markers AS r (project, key, expires_ms)
   SELECT project, key, ${unixMs('now()')} + ${MARKER_LIFETIME_MS}
