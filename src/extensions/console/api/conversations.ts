@@ -104,12 +104,12 @@ export const listConversations = readRoute(
       reader.views,
     );
     const size = conditions.isHeavy ? HEAVY_SLICE : SLICE;
-    const start = context.now();
+    const start = performance.now();
     let position: Position | null = { ns, id };
     const ids: string[] = [];
     let examined = 0;
     let reached: string | null = null;
-    while (position !== null && ids.length < limit && context.now() - start < ENOUGH_MS) {
+    while (position !== null && ids.length < limit && performance.now() - start < ENOUGH_MS) {
       const own = [String(from), position.ns, Buffer.from(position.id, 'hex'), size, limit - ids.length, end];
       const [page]: readonly Readonly<Record<string, unknown>>[] = await reader.query(text, [
         ...parameters.values,

@@ -193,7 +193,6 @@ async function* traceLines(context: RequestContext, form: Form, limit: number): 
   const trace = [...conditions.trace, ...environmentCondition(context, 't.environment', parameters)];
   const search = {
     ...{ project, range: rangeOf(context), conditions: { ...conditions, trace }, parameters },
-    now: () => context.now(),
   };
   let after: TracePosition | null = null;
   let count = 0;

@@ -27,7 +27,6 @@ export const listTraces = readRoute(
       parameters,
       after: ns === undefined || id === undefined ? null : { ns, id },
       limit: limitOf(context, DEFAULT_LIMIT, HIGHEST_LIMIT),
-      now: () => context.now(),
     });
     const { reply, completeness } = await reachOf(context, {
       ...{ of: 'traces', ...asked, isDetailed: hasFilter(context) },
