@@ -51,9 +51,11 @@ export const command: Command = {
     const settings = settingsOf(call.values);
     const stopping = new AbortController();
     const { signal } = stopping;
-    const releases: (() => void)[] = [];
+    let release = (): void => undefined;
     // From the moment at which there is something to remove: the report names the command for that.
-    const stopAtSignal = (): void => void releases.push(call.earlyEnd.stopAtSignal(() => stopping.abort()));
+    const stopAtSignal = (): void => {
+      release = call.earlyEnd.stopAtSignal(() => stopping.abort());
+    };
     const chooseProject = async (administration: Administration, endpoint: string): Promise<string> => {
       const isMissing = await lacksProject(call, administration, endpoint);
       stopAtSignal();
@@ -69,7 +71,7 @@ export const command: Command = {
         return withReadings(call, target, (database) => measure(call, target, { settings, database, signal }));
       });
     } finally {
-      for (const release of releases) release();
+      release();
     }
   },
 };

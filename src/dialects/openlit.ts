@@ -1,6 +1,12 @@
 /** OpenLIT: OpenTelemetry names with many additions, and a price on nearly every span. */
 import type { Dialect } from './dialect.ts';
 
+/** All its spans of vector databases have the operation `vectordb`. These do not search. */
+const NO_SEARCHES: readonly string[] = [
+  ...['insert', 'add', 'update', 'upsert', 'delete', 'findandmodify', 'findanddelete', 'create_index'],
+  ...['get_collection', 'create_collection', 'update_collection', 'delete_collection'],
+];
+
 export const OPENLIT: Dialect = {
   id: 'openlit',
   scopes: ['openlit', 'openlit.*'],
@@ -66,17 +72,7 @@ export const OPENLIT: Dialect = {
     error_type: ['gen_ai.tool.error'],
   },
   operations: {
-    // All spans of vector databases have the operation `vectordb`. These do not search.
-    'db.operation.name': {
-      ...{ insert: 'other', add: 'other', update: 'other', upsert: 'other', delete: 'other' },
-      ...{ findandmodify: 'other', findanddelete: 'other', create_index: 'other' },
-      ...{
-        get_collection: 'other',
-        create_collection: 'other',
-        update_collection: 'other',
-        delete_collection: 'other',
-      },
-    },
+    'db.operation.name': Object.fromEntries(NO_SEARCHES.map((name) => [name, 'other' as const])),
   },
   spanNames: {
     // A call that failed has no attributes: only the name of its span tells what it was.

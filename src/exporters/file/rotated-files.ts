@@ -35,7 +35,7 @@ export class RotatedFiles {
   }
 
   /**
-   * `telemetry-2026-11-21T10-15-30.123.ndjson`. The name is behind those of all earlier files: numbered when two
+   * `telemetry-2026-11-21T10-15-30.123.ndjson`. It sorts after those of all earlier files: numbered when two
    * rotations fall into one millisecond, and when the clock was set back.
    */
   async freeName(nowMs: number): Promise<string> {

@@ -1,5 +1,5 @@
 /** The cost of reading archived rows that were copied into the session. */
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { combined, completeTables, createTables } from '../../../src/archive/reading/combined-tables.ts';
 import type { Query } from '../../../src/component/capabilities/postgres.ts';
 import { readViews } from '../../../src/extensions/postgres/schema-state.ts';
@@ -31,27 +31,28 @@ const USAGE =
   "SELECT count(*)::int AS calls FROM pg_temp.counted_spans WHERE project = 'p' AND trace_id = decode(lpad('1', 32, '0'), 'hex')";
 
 t.test('the spans of one archived trace are read without those of others', async (t) => {
-  const client = await (await openMigrated(t)).connect();
-  const query = (text: string) => client.query(text);
-  await query('BEGIN');
-  await createTables(query, await readViews());
-  await query(FILL);
-  await completeTables(query);
+  const query = await withTables(t, FILL);
   const pages = await pagesOf(query, ONE_TRACE);
   t.ok(pages > 0 && pages < 20, `${pages} pages`);
 });
 
 t.test('the call above each archived call is found without reading the calls between them', async (t) => {
-  const client = await (await openMigrated(t)).connect();
-  const query = (text: string) => client.query(text);
-  await query('BEGIN');
-  await createTables(query, await readViews());
-  await query(FILL_CALLS);
-  await completeTables(query);
+  const query = await withTables(t, FILL_CALLS);
   t.strictSame((await query(USAGE)).rows, [{ calls: CALLS }]);
   const pages = await pagesOf(query, USAGE);
   t.ok(pages > 0 && pages < 6 * CALLS, `${pages} pages`);
 });
+
+/** A session with the temporary tables, filled by a statement. */
+async function withTables(t: Test, fill: string): Promise<Query> {
+  const client = await (await openMigrated(t)).connect();
+  const query = (text: string) => client.query(text);
+  await query('BEGIN');
+  await createTables(query, await readViews());
+  await query(fill);
+  await completeTables(query);
+  return query;
+}
 
 async function pagesOf(query: Query, statement: string): Promise<number> {
   const { rows } = await query(combined(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${statement}`));
